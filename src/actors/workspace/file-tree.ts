@@ -20,6 +20,7 @@ const unsafeName = /[\p{Cc}\p{Cf}\u2028\u2029\\:*?"<>|]/u;
 export class TreeBuilder {
   readonly #files = new Map<string, Buffer | null>();
   readonly #seen = new Map<string, string>();
+  readonly #folders = new Set<string>();
   #bytes = 0;
 
   get files(): FileTree {
@@ -37,7 +38,7 @@ export class TreeBuilder {
   accept(written: string): string | null {
     const steps = written.split('/').filter((step) => step !== '' && step !== '.');
     const isOutside = written.startsWith('/') || steps.includes('..');
-    if (isOutside || steps.some((step) => unsafeName.test(step) || step.length > 200)) {
+    if (isOutside || steps.some((step) => unsafeName.test(step) || Buffer.byteLength(step) > 200)) {
       throw refused(`${JSON.stringify(written.slice(0, 200))} is no path inside a folder`);
     }
     if (steps.length > treeLimits.depth) {
@@ -51,6 +52,11 @@ export class TreeBuilder {
     const name = path.normalize('NFC').toLowerCase();
     const other = this.#seen.get(name);
     if (other !== undefined) throw refused(`${path} and ${other} are one file on some systems`);
+    for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
+      this.#folders.add(name.slice(0, end));
+      if (this.#seen.has(name.slice(0, end))) throw refused(`${path} is below a file`);
+    }
+    if (this.#folders.has(name)) throw refused(`${path} is a file and a folder`);
     this.#seen.set(name, path);
     this.#bytes += content?.length ?? 0;
     if (this.left < 0) throw tooLarge();

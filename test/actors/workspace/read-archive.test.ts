@@ -144,6 +144,17 @@ it.each(
   });
 });
 
+it.each(forms)('refuses a %s in which a file is a folder too', async (_form, make) => {
+  const [file, inside] = [
+    { name: 'a', content: 'x' },
+    { name: 'a/b', content: 'y' },
+  ];
+  await expect(readArchive(await make([file, inside]))).rejects.toThrow('a/b is below a file');
+  await expect(readArchive(await make([inside, file]))).rejects.toThrow('a is a file and a folder');
+  const long = { name: 'é'.repeat(120), content: '' };
+  await expect(readArchive(await make([long]))).rejects.toThrow('no path inside a folder');
+});
+
 it.each(forms)('reads no link and no device of a %s', async (_form, make) => {
   const types = ['symlink', 'character-device', 'fifo'] as const;
   const entries = types.map((type) => ({ name: type, content: '/etc/passwd', type }));
