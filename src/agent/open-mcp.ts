@@ -31,6 +31,8 @@ export interface McpParts {
   record: AgentRecords['record'];
   /** The store of the agent's tokens for servers. */
   store: Pick<AgentRecords['store'], 'webRecords' | 'keys'>;
+  /** Sharing of the tasks with other daemons; `null` if this is the only daemon. */
+  shared: AgentRecords['shared'];
   ids: Ids;
 }
 
@@ -40,7 +42,7 @@ export interface McpParts {
  */
 export async function openMcp(parts: McpParts): Promise<McpServers> {
   const { config, policies, directory, toolbox, scripts, egress, env, clock, log, record } = parts;
-  const { store, ids } = parts;
+  const { store, shared, ids } = parts;
   const idempotent = new Set(
     config.tools.filter((tool) => tool.idempotent).map(({ name }) => normalName(name)),
   );
@@ -52,6 +54,7 @@ export async function openMcp(parts: McpParts): Promise<McpServers> {
     log,
     record,
     version,
+    ...(shared === null ? {} : { pins: store.webRecords }),
     tokens: {
       records: store.webRecords,
       key: (purpose) => store.keys.of(purpose),

@@ -132,5 +132,16 @@ it('is one gateway at three daemons, which share the token of a server', async (
     expect(textIn(outcome)).toBe('refund {"order":"A-1"}');
   }, patient);
   expect(shop.ran.filter(([tool]) => tool === 'refund')).toHaveLength(1);
+  // A daemon in a new folder trusts what the others have accepted, and not what the server offers by now.
+  shop.tools = ['find_order', 'refund', 'pay'];
+  const joined = await replicas.join();
+  const { servers } = (await joined.as(joined.token).get('/mcp-servers')).body;
+  expect(servers[0].tools.map(({ name, standing }: any) => [name, standing])).toEqual([
+    ...[
+      ['find_order', 'accepted'],
+      ['refund', 'accepted'],
+      ['pay', 'new'],
+    ],
+  ]);
   expect([a, b, c].flatMap(({ log }) => log.filter(({ level }) => level === 'error'))).toEqual([]);
 });

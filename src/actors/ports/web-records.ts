@@ -2,9 +2,15 @@ import type { JsonObject } from '../../machines/json.ts';
 
 /**
  * The kinds of records: of the approvals page passkeys, challenges that wait for one, and devices with notifications; of
- * MCP servers the agent's tokens, and the right of one daemon to renew them.
+ * MCP servers the agent's tokens, the right of one daemon to renew them, and the accepted tools.
  */
-export type WebRecordKind = 'passkey' | 'challenge' | 'device' | 'mcp_token' | 'mcp_lease';
+export type WebRecordKind =
+  | 'passkey'
+  | 'challenge'
+  | 'device'
+  | 'mcp_token'
+  | 'mcp_lease'
+  | 'mcp_pin';
 
 /** A record that belongs to one person, or to the agent. */
 export interface WebRecord {

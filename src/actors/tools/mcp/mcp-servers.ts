@@ -13,12 +13,15 @@ import { type ServerPlace, startServerProcess } from './server-process.ts';
 import { serverSecrets } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 import { ServerTools, type ServerToolsParts } from './server-tools.ts';
+import type { SharedPins, SharedPinsPorts } from './shared-pins.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 export interface McpServersParts extends ServerPlace, Omit<ServerToolsParts, 'seen' | 'onChange'> {
   servers: readonly McpServerSettings[];
   egress: ServerEgress;
   version: string;
+  /** Where several daemons share the accepted tools; absent for a single daemon. */
+  pins?: SharedPinsPorts['records'];
   /** Where the agent's tokens for servers are stored; absent without a server that needs them. */
   tokens?: Omit<VaultPorts, 'clock'>;
   /** Replaced in tests by a deterministic function. */
@@ -37,6 +40,14 @@ export interface McpServers extends OperatedServers {
   stop(): Promise<void>;
 }
 
+/** What servers share with other daemons. */
+export interface SharedParts {
+  /** Returns the access to a server by OAuth; `null` for a server without it. */
+  authOf?: (server: McpServerSettings) => ServerAuth | null;
+  /** The accepted tools of all daemons, loaded; `null` for a single daemon. */
+  pins?: SharedPins | null;
+}
+
 /** Time that the agent's start-up waits for its servers, in milliseconds. */
 const startPatience = 10_000;
 
@@ -50,7 +61,7 @@ const acceptInterval = 1_000;
  */
 export function connectMcpServers(
   parts: McpServersParts,
-  authOf: (server: McpServerSettings) => ServerAuth | null = () => null,
+  { authOf = () => null, pins = null }: SharedParts = {},
 ): McpServers {
   const seen = new SeenTools(parts.agentDirectory);
   const listeners: (() => void)[] = [];
@@ -58,7 +69,10 @@ export function connectMcpServers(
     for (const listener of listeners) listener();
   };
   const known = parts.servers.map((server) => {
-    const tools = new ServerTools(server, { ...parts, seen, onChange });
+    const tools = new ServerTools(server, {
+      ...{ ...parts, seen, onChange },
+      ...(pins === null ? {} : { onRecorded: (name, all) => void pins.publish(name, all) }),
+    });
     const auth = authOf(server);
     const connection: McpConnection = new McpConnection({
       server: server.name,
@@ -80,6 +94,7 @@ export function connectMcpServers(
     watchFile(seen.path, { interval: acceptInterval, persistent: false }, lookAgain);
   }
   for (const { connection } of known) connection.start();
+  pins?.start(lookAgain);
   return {
     async tried() {
       const late = AbortSignal.timeout(startPatience);
@@ -130,6 +145,7 @@ export function connectMcpServers(
     async stop() {
       unwatchFile(seen.path, lookAgain);
       await Promise.all(known.map(({ connection }) => connection.close()));
+      await pins?.stop();
     },
   };
 }

@@ -5,7 +5,8 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { writePrivately } from '../../process/process.ts';
 import type { OfferedTool } from './offered-tool.ts';
 
-const definition = z.object({
+/** A version of a tool. */
+export const definition = z.object({
   description: z.string(),
   parameters: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null),
   sha256: z.string(),
@@ -115,6 +116,24 @@ export class SeenTools {
     );
     if (accepted.length > 0) this.#write(file, server, changed);
     return accepted;
+  }
+
+  /** Takes over the versions of a server's tools that were accepted at another daemon. Throws SeenToolsError. */
+  adopt(
+    server: string,
+    pins: readonly { name: string; accepted: z.output<typeof definition> }[],
+  ): void {
+    const file = this.#read();
+    const known = file.servers.find(({ name }) => name === server)?.tools ?? [];
+    const pinOf = new Map(pins.map(({ name, accepted }) => [name, accepted]));
+    const adopted = known.map((tool) => {
+      const accepted = pinOf.get(tool.name);
+      return accepted === undefined ? tool : { ...tool, accepted };
+    });
+    const added = pins
+      .filter(({ name }) => !known.some((tool) => tool.name === name))
+      .map(({ name, accepted }): SeenTool => ({ name, accepted, offered: null }));
+    this.#write(file, server, [...adopted, ...added]);
   }
 
   /** Marks acceptances, in the given versions, as recorded in the audit log. Throws SeenToolsError. */

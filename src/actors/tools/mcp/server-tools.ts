@@ -13,7 +13,7 @@ import { isWanted, mcpToolName } from './mcp-names.ts';
 import { followCall, type McpToolParts, mcpTool } from './mcp-tool.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import type { ReadOffer } from './read-offer.ts';
-import { type SeenTools, SeenToolsError, type Standing } from './seen-tools.ts';
+import { type SeenTool, type SeenTools, SeenToolsError, type Standing } from './seen-tools.ts';
 import { serverIdentity } from './server-identity.ts';
 import type { ServerPlace } from './server-process.ts';
 import { serverSecrets } from './server-secrets.ts';
@@ -34,6 +34,8 @@ export interface ServerToolsParts extends Pick<ServerPlace, 'agentDirectory' | '
   log: Log;
   /** Records events in the audit log; rejects while the log cannot be written. */
   record: (...events: ToolEvent[]) => Promise<void>;
+  /** Receives the recorded tools of a server after each offer and acceptance. */
+  onRecorded?: (server: string, tools: readonly SeenTool[]) => void;
   /** Called when the agent gains, loses or replaces a tool. */
   onChange: () => void;
   limits?: Partial<CallLimits>;
@@ -204,7 +206,9 @@ export class ServerTools {
     const { name: server, tools } = this.#server;
     try {
       const isNamed = (tool: string) => tools.allow?.includes(tool) === true;
-      return this.#parts.seen.check(server, offered, isNamed);
+      const standings = this.#parts.seen.check(server, offered, isNamed);
+      this.#parts.onRecorded?.(server, this.#parts.seen.toolsOf(server) ?? []);
+      return standings;
     } catch (error) {
       const isOurs = error instanceof SeenToolsError;
       const reason = isOurs ? error.message : 'the accepted tools cannot be stored';
