@@ -151,7 +151,8 @@ export async function mcpHeldFigures(calls: number): Promise<Figure[]> {
 }
 
 async function heldOver(shape: Shape): Promise<Figure[]> {
-  const folder = makeAgentFolder({ server: 'mcp: true' });
+  const more = `    max_pending_per_caller: ${shape.calls + 1}\n`;
+  const folder = makeAgentFolder({ server: 'mcp: true', more });
   const daemon = await startDaemon(folder.directory);
   const held = new HeldCalls(daemon.url);
   const deciding = new Load(daemon.url, 64);
@@ -206,8 +207,14 @@ async function lagOf({ url }: Daemon): Promise<string> {
 }
 
 async function deferredAtLeast({ url }: Daemon, count: number): Promise<void> {
+  const until = performance.now() + patience;
   // The daemon is not to be kept busy with being asked.
-  while ((await readMetrics(url))('holdpoint_deferrals_pending') < count) await pause(50);
+  for (;;) {
+    const pending = (await readMetrics(url))('holdpoint_deferrals_pending');
+    if (pending >= count) return;
+    if (performance.now() > until) throw new Error(`${pending} of ${count} calls wait`);
+    await pause(50);
+  }
 }
 
 function endOf(text: string, mark: string): number {
