@@ -27,6 +27,8 @@ export interface ImportOptions {
   name?: string;
   /** Keys that the operator leaves out knowingly. */
   without: readonly string[];
+  /** True to make a gateway to the MCP servers, which has no model. */
+  isGateway?: boolean;
 }
 
 /** Plans the import of a source. Nothing is written; keys that are `refused` must be left out first. */
@@ -47,16 +49,29 @@ export async function planImport(
   );
   return {
     agentId,
-    service: { agent_id: agentId, ...withoutKey(service, 'agent_id') },
+    service: {
+      agent_id: agentId,
+      ...(options.isGateway === true ? gateway : {}),
+      ...withoutKey(service, 'agent_id'),
+    },
     secrets,
     skills,
     keys: [...keys, ...skillKeys, ...refusals],
   };
 }
 
+/** The keys of a gateway, in addition to its servers. */
+const gateway: JsonObject = { gate: {}, server: { mcp: true } };
+
 type Config = Pick<ImportPlan, 'keys' | 'service' | 'secrets'>;
 
 function configOf(source: ImportSource, options: ImportOptions): Config {
+  if (options.isGateway === true && source.kind !== 'servers') {
+    throw new AddSkillError(
+      'skill_unusable',
+      `a gateway needs MCP settings; ${source.path} has none`,
+    );
+  }
   if (source.kind === 'skills') return { keys: [], service: {}, secrets: {} };
   const { keys, service } =
     source.kind === 'forge' ? forgeConfig(source, options) : serversConfig(source, options);

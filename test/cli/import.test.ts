@@ -472,3 +472,35 @@ it('names the command in a folder with the configuration of another product', as
     ),
   });
 });
+
+describe('import as a gateway', () => {
+  it('writes a gate with the servers at one address, which is valid', async () => {
+    const settings = {
+      mcpServers: { shop: { type: 'http', url: 'https://shop.example.com/mcp' } },
+    };
+    const folder = agentFolder({ '.mcp.json': JSON.stringify(settings) });
+    const directory = join(agentFolder({}), 'tools');
+    const ended = await importing(folder, ['--gateway', '--name', 'tools', '--dir', directory]);
+    expect(ended).toMatchObject({ code: 0 });
+    expect(parse(readFileSync(join(directory, 'service.yaml'), 'utf8'))).toEqual({
+      agent_id: 'tools',
+      gate: {},
+      server: { mcp: true },
+      mcp: {
+        servers: [{ name: 'shop', url: 'https://shop.example.com/mcp', tools: { deny: [] } }],
+      },
+    });
+    expect(ended.stderr).toContain(
+      'then point MCP clients at its address and /mcp in place of the servers',
+    );
+    expect(await holdpointHere(['validate', '--dir', directory])).toMatchObject({ code: 0 });
+  });
+
+  it('needs settings of servers', async () => {
+    const directory = join(agentFolder({}), 'desk');
+    const ended = await importing(folderOf(), ['--gateway', '--dir', directory]);
+    expect(ended.code).toBe(5);
+    expect(ended.stderr).toMatch(/a gateway needs MCP settings; .+forge\.yaml has none/);
+    expect(existsSync(directory)).toBe(false);
+  });
+});

@@ -10,6 +10,7 @@ export function importCommand(session: Session): Command {
     .option('--dir <dir>', 'the folder of the new agent (default: its name)')
     .option('--name <name>', 'the name of the agent')
     .option('--without <key>', 'leave a key out that cannot be kept; may be repeated', addValue)
+    .option('--gateway', 'make a gateway to the MCP servers, without a model')
     .option('--preview', 'show the outcome of each key without writing')
     .option('--yes', 'ask nothing')
     .action(async (path: string, options: ImportOptions) => {

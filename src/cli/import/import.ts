@@ -16,6 +16,7 @@ export interface ImportOptions {
   dir?: string;
   name?: string;
   without?: string[];
+  gateway?: boolean;
   preview?: boolean;
   yes?: boolean;
 }
@@ -27,10 +28,10 @@ export interface ImportOptions {
 export async function importAgent(
   session: Session,
   path: string,
-  { dir, name, without = [], preview = false, yes = false }: ImportOptions,
+  { dir, name, without = [], gateway = false, preview = false, yes = false }: ImportOptions,
 ): Promise<void> {
   const { output, stdin, env } = session;
-  const given = name === undefined ? { env, without } : { env, without, name };
+  const given = { env, without, isGateway: gateway, ...(name === undefined ? {} : { name }) };
   const plan = await readImport(resolve(path))
     .then((source) => planImport(source, given))
     .catch(refuseSource);
@@ -106,8 +107,13 @@ function nextSteps(
     output.note(plainLine(`it needs ${variable}: set it with ${command}`));
   }
   for (const program of unmet.programs) output.note(plainLine(program));
-  if (!('model' in plan.service)) output.note('it has no model yet: write model in service.yaml');
+  if (!('model' in plan.service || 'gate' in plan.service)) {
+    output.note('it has no model yet: write model in service.yaml');
+  }
   output.note(plainLine(`check it with: ${commandLine(`validate${flags}`)}`));
+  if (!('gate' in plan.service)) return;
+  output.note(plainLine(`start it with: ${commandLine(`run${flags}`)}`));
+  output.note('then point MCP clients at its address and /mcp in place of the servers');
 }
 
 function notKept(keys: readonly MovedKey[], refused: readonly MovedKey[]): CliError {
