@@ -70,7 +70,6 @@ import { holdsAsk, holdsCancel, holdsGet, holdsOutcome, holdsPath } from './rout
 import { hooksAnswer, hooksDeny, hooksPath } from './routes/hooks.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import {
-  type EventOf,
   type McpServerPorts,
   mcpLoginFinish,
   mcpLoginStart,
@@ -78,6 +77,7 @@ import {
   mcpServersList,
   mcpServersPath,
   mcpToolsAccept,
+  type RecordOf,
 } from './routes/mcp-servers.ts';
 import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
@@ -251,16 +251,14 @@ function createRouter(
   }
   if (ports.mcpServers !== undefined) {
     const servers = ports.mcpServers;
-    const event: EventOf = (state, name, fields) => {
-      const envelope = requestEnvelope(ports, state, state.caller);
-      return ports.record({ ...envelope, event: name, fields });
-    };
+    const record: RecordOf = (state, event) =>
+      ports.record({ ...requestEnvelope(ports, state, state.caller), ...event });
     const one = `${mcpServersPath}/:name`;
     router.get(mcpServersPath, mcpServersList(servers));
     router.post(`${one}/accept`, readJson(), mcpToolsAccept(servers));
     router.post(`${one}/login`, readJson(), mcpLoginStart(servers));
-    router.post(`${one}/login/finish`, readJson(), mcpLoginFinish(servers, event));
-    router.post(`${one}/logout`, readJson(), mcpLogout(servers, event));
+    router.post(`${one}/login/finish`, readJson(), mcpLoginFinish(servers, record));
+    router.post(`${one}/logout`, readJson(), mcpLogout(servers, record));
   }
   if (ports.resource !== undefined && ports.resource !== null) {
     const publish = protectedResource(ports.resource);

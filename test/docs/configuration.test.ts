@@ -76,6 +76,18 @@ const beside: readonly (readonly [string, object])[] = [
       auth: { type: 'client_credentials', client_id: 'a', client_secret: 'b' },
     }),
   ],
+  [
+    'mcp.servers[].elicitation',
+    {
+      ...servers({ command: 'node', tools: { deny: [] } }),
+      security: {
+        defer: {
+          enabled: true,
+          tools: { shop__elicitation: { to: 'channel:console:*', edit: true } },
+        },
+      },
+    },
+  ],
   ['mcp.servers[].tools', servers({ command: 'node' })],
   ['mcp.servers[]', servers({ command: 'node', tools: { deny: [] } })],
   ...['provider', 'base_url', 'api_key_env'].map(

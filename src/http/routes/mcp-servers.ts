@@ -6,7 +6,15 @@ import { runtimeProvider } from '../../machines/governance/approvers.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
-import { loginQuery, loginRequest, presentServer, toolAcceptance } from '../wire/mcp-server.ts';
+import {
+  loginEvent,
+  loginQuery,
+  loginRequest,
+  logoutEvent,
+  presentServer,
+  type ServerEvent,
+  toolAcceptance,
+} from '../wire/mcp-server.ts';
 import { Problem } from '../wire/problem.ts';
 
 export interface McpServerPorts {
@@ -60,36 +68,32 @@ export function mcpLoginStart(servers: Servers) {
 }
 
 /** `POST /mcp-servers/{name}/login/finish`: ends a sign-in with the query of its redirect. */
-export function mcpLoginFinish(servers: Servers, event: EventOf) {
+export function mcpLoginFinish(servers: Servers, record: RecordOf) {
   return async function finish(ctx: RoutedContext) {
     checkOperator(ctx);
     const { query } = bodyOf(ctx, loginQuery);
     const signIns = signInsOf(ctx, servers);
     const { issuer } = await faultsAsProblems(ctx, () => signIns.finish(query));
     const server = nameOf(ctx, servers);
-    await event(ctx.state, 'mcp_login', { server, issuer });
+    await record(ctx.state, loginEvent(server, issuer));
     ctx.body = { server, issuer };
   };
 }
 
 /** `POST /mcp-servers/{name}/logout`: deletes the tokens for a server. */
-export function mcpLogout(servers: Servers, event: EventOf) {
+export function mcpLogout(servers: Servers, record: RecordOf) {
   return async function end(ctx: RoutedContext) {
     checkOperator(ctx);
     const signIns = signInsOf(ctx, servers);
     const had = await faultsAsProblems(ctx, () => signIns.end());
     const server = nameOf(ctx, servers);
-    if (had) await event(ctx.state, 'mcp_logout', { server });
+    if (had) await record(ctx.state, logoutEvent(server));
     ctx.body = { server, had_tokens: had };
   };
 }
 
 /** Records an event of a request. */
-export type EventOf = (
-  state: RequestState,
-  event: string,
-  fields: Record<string, string>,
-) => Promise<void>;
+export type RecordOf = (state: RequestState, event: ServerEvent) => Promise<void>;
 
 function checkOperator({ state }: RoutedContext): void {
   if (state.caller?.provider === runtimeProvider) return;

@@ -128,3 +128,19 @@ function shown(one: ToolDefinition | null, isWhole: boolean): z.input<typeof def
   const { description, parameters, sha256 } = one;
   return { description, sha256, ...(isWhole ? { parameters: { ...parameters } } : {}) };
 }
+
+/** An event of the audit log about the access to a server. */
+export interface ServerEvent {
+  event: string;
+  fields: Record<string, string>;
+}
+
+/** Returns the event of an operator's sign-in at the issuer of a server. */
+export function loginEvent(server: string, issuer: string): ServerEvent {
+  return { event: 'mcp_login', fields: { server, issuer } };
+}
+
+/** Returns the event of the deletion of the tokens for a server. */
+export function logoutEvent(server: string): ServerEvent {
+  return { event: 'mcp_logout', fields: { server } };
+}
