@@ -225,12 +225,16 @@ describe('the package', () => {
         '(MIT AND Zlib)',
         '(MIT OR GPL-3.0-or-later)',
         '(MPL-2.0 OR Apache-2.0)',
+        '0BSD',
         'Apache-2.0',
         'BSD-2-Clause',
         'BSD-3-Clause',
         'BlueOak-1.0.0',
         'ISC',
         'MIT',
+        'MIT-0',
+        // Its files ship unchanged, and the notices name their source.
+        'MPL-2.0',
         'Unlicense',
       ]),
     );
