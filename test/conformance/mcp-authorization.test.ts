@@ -1,5 +1,13 @@
-import { describe, expect, it, vi } from 'vitest';
-import { agentResource, startIdentityProvider } from '../helpers/identity-provider.ts';
+import {
+  Client,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type OAuthTokens,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startFrontProxy } from '../helpers/front-proxy.ts';
+import { agentResource, knownClient, startIdentityProvider } from '../helpers/identity-provider.ts';
 import { mcpClientAt, textIn } from '../helpers/mcp-client.ts';
 import { patient } from '../helpers/patient.ts';
 import { startTestAgent } from '../helpers/test-agent.ts';
@@ -54,6 +62,49 @@ describe('the MCP endpoint as a protected resource', () => {
       'the token is for another audience; ask for one for this agent',
     ]);
     expect(await ask('/tasks/send')).toEqual([401, 'Bearer', expect.any(String)]);
+  });
+
+  it('is found, signed in to and called by the official client, with nothing but the address', async () => {
+    let target = '';
+    const front = await startFrontProxy({ target: () => target });
+    const { issuer, agent } = await startDesk({ public_url: front });
+    target = agent.url;
+    let opened: URL | undefined;
+    let tokens: OAuthTokens | undefined;
+    let verifier = '';
+    let discovery: OAuthDiscoveryState | undefined;
+    const { id, redirect } = knownClient;
+    const provider: OAuthClientProvider = {
+      redirectUrl: redirect,
+      clientMetadata: { redirect_uris: [redirect] },
+      clientInformation: () => ({ client_id: id }),
+      tokens: () => tokens,
+      saveTokens: (given) => void (tokens = given),
+      redirectToAuthorization: (url) => void (opened = url),
+      saveCodeVerifier: (given) => void (verifier = given),
+      codeVerifier: () => verifier,
+      saveDiscoveryState: (given) => void (discovery = given),
+      discoveryState: () => discovery,
+    };
+    const transport = () =>
+      new StreamableHTTPClientTransport(new URL(`${front}/mcp`), { authProvider: provider });
+    const first = transport();
+    await expect(new Client({ name: 'x', version: '1' }).connect(first)).rejects.toThrow(
+      'Unauthorized',
+    );
+    expect(opened?.origin).toBe(issuer.issuer);
+    expect(opened?.searchParams.get('resource')).toBe(`${front}/mcp`);
+    expect(opened?.searchParams.get('scope')).toBe('tools offline_access');
+    opened?.searchParams.set('login_hint', 'ann');
+    opened?.searchParams.set('acr_values', 'urn:low');
+    // The issuer of the test knows this scope alone, and has no page for a consent.
+    opened?.searchParams.set('scope', 'openid');
+    opened?.searchParams.delete('prompt');
+    await first.finishAuth(await issuer.follow(String(opened)), issuer.issuer);
+    const client = new Client({ name: 'x', version: '1' });
+    await client.connect(transport());
+    onTestFinished(() => client.close());
+    expect(textIn(await client.callTool({ name: 'echo', arguments: {} }))).toBe('{}');
   });
 
   it('takes a token for its address, and one for the configured audience', async () => {

@@ -16,7 +16,8 @@ import { listenOnLoopback } from './listen-on-loopback.ts';
 /** The resource that access tokens are asked for: an agent, as its issuer knows it. */
 export const agentResource = 'urn:agent:till';
 
-const client = { id: 'desk', redirect: 'https://desk.example/signed-in' };
+/** The client that the issuer knows. */
+export const knownClient = { id: 'desk', redirect: 'https://desk.example/signed-in' };
 const keyId = 'k1';
 
 /** An OpenID Connect issuer on loopback, where people sign in at one level or another. */
@@ -36,24 +37,24 @@ export class IdentityProvider {
   async signIn(person: string, acr: string, resource = agentResource): Promise<string> {
     const verifier = randomBytes(32).toString('base64url');
     const request = new URLSearchParams({
-      client_id: client.id,
+      client_id: knownClient.id,
       response_type: 'code',
       scope: 'openid',
-      redirect_uri: client.redirect,
+      redirect_uri: knownClient.redirect,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
       login_hint: person,
       acr_values: acr,
       resource,
     });
-    const code = await this.#walk(`${this.issuer}/auth?${request}`);
+    const code = await this.follow(`${this.issuer}/auth?${request}`);
     const answer = await fetch(`${this.issuer}/token`, {
       method: 'POST',
       body: new URLSearchParams({
-        client_id: client.id,
+        client_id: knownClient.id,
         grant_type: 'authorization_code',
         code,
-        redirect_uri: client.redirect,
+        redirect_uri: knownClient.redirect,
         code_verifier: verifier,
         resource,
       }),
@@ -68,11 +69,11 @@ export class IdentityProvider {
     return new SignJWT(claims).setProtectedHeader(header).sign(this.#privateKey);
   }
 
-  /** Follows the redirects as a browser does, up to the code. */
-  async #walk(start: string): Promise<string> {
+  /** Follows the redirects of an authorization address as a browser does, up to the code. */
+  async follow(start: string): Promise<string> {
     const cookies = new Map<string, string>();
     let url = start;
-    for (let steps = 0; !url.startsWith(client.redirect); steps += 1) {
+    for (let steps = 0; !url.startsWith(knownClient.redirect); steps += 1) {
       if (steps === 10) throw new Error(`the way to the code does not end: ${url}`);
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
       const answer = await fetch(url, { headers: { cookie }, redirect: 'manual' });
@@ -125,8 +126,8 @@ function configurationWith(key: JWK): Configuration {
     acrValues: ['urn:low', 'urn:high'],
     clients: [
       {
-        client_id: client.id,
-        redirect_uris: [client.redirect],
+        client_id: knownClient.id,
+        redirect_uris: [knownClient.redirect],
         token_endpoint_auth_method: 'none',
       },
     ],

@@ -43,7 +43,7 @@ export function healthLine({
   const figures =
     count === 0
       ? 'no calls yet'
-      : `${count} calls, ${failed} failed, median ${median === null ? 'unknown' : `${median} ms`}`;
+      : `${count} ${count === 1 ? 'call' : 'calls'}, ${failed} failed, median ${median === null ? 'unknown' : `${median} ms`}`;
   if (state === 'connected') return `connected since ${since}; ${figures}`;
   const why = error === null ? '' : `: it ${error.message}`;
   const next =

@@ -144,6 +144,7 @@ it('has no fault that axe finds in any view, and fits, wide and narrow', async (
     '#/agents/till/chat',
     '#/agents/till/config',
     '#/agents/till/policy',
+    '#/agents/till/mcp',
     '#/agents/till/doctor',
     '#/agents/till/logs',
     '#/workflows',
