@@ -163,6 +163,48 @@ describe('a question of an MCP server during a call', () => {
     );
   });
 
+  it('is not asked again from the start when its server is lost meanwhile, and the call is not repeated', async () => {
+    const works = await taskServer('2026-07-28', { 'tools/call': asking });
+    const agent = await started(new AgentFolder(httpSettings(works, { timeout: '5s' })));
+    const sent = send(agent, 't1', 'works__look');
+    const [held] = await questions(agent);
+    works.turn(true);
+    works.plays['server/discover'] = () => {
+      throw new Error('closed');
+    };
+    await agent.decide(held.task_id, { decision: 'reject', approver: 'ann@example.com' });
+    expect(textOf(await sent)).toBe('works__look failed: its server answered with HTTP 503');
+    expect(works.asked.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
+  });
+
+  it('of a server that only wants to be asked again is none', async () => {
+    const works = await taskServer('2026-07-28', {
+      'tools/call': ({ requestState }) =>
+        requestState === undefined
+          ? { resultType: 'input_required', requestState: 's-1' }
+          : text(requestState),
+    });
+    const agent = await started(new AgentFolder(httpSettings(works)));
+    expect(textOf(await send(agent, 't1', 'works__look'))).toBe('"s-1"');
+  });
+
+  it('shows no credential of the agent', async () => {
+    const params = { message: 'Is sesame-open right?', requestedSchema: form };
+    const works = await taskServer('2026-07-28', {
+      'tools/call': ({ inputResponses }) =>
+        inputResponses === undefined
+          ? { resultType: 'input_required', inputRequests: { q: { ...question, params } } }
+          : text('seen'),
+    });
+    const headers = { authorization: 'Bearer sesame-open' };
+    const agent = await started(new AgentFolder(httpSettings(works, { headers })));
+    const sent = send(agent, 't1', 'works__look');
+    const [held] = await questions(agent);
+    expect(JSON.stringify(held)).not.toContain('sesame-open');
+    await agent.decide(held.task_id, { decision: 'reject', approver: 'ann@example.com' });
+    await sent;
+  });
+
   it.each([
     ['a question to a model', { method: 'sampling/createMessage', params: { messages: [] } }],
     [

@@ -1,4 +1,6 @@
+import type { Question } from '../../../machines/domain/question.ts';
 import type { JsonObject } from '../../../machines/json.ts';
+import { redactSecrets } from '../../governance/governance.ts';
 import { ToolError, type ToolRun } from '../../ports/tool.ts';
 import { questionedCall } from './call-failure.ts';
 import { defaultsOf, isComplete } from './elicitation-form.ts';
@@ -14,6 +16,8 @@ export interface AskingCall {
   server: string;
   /** True if people answer the questions of the server. */
   asks: boolean;
+  /** The agent's credentials for the server; redacted from questions. */
+  secrets: readonly string[];
 }
 
 /** Asks people the questions of one call. */
@@ -40,7 +44,9 @@ export class AskedPeople {
         kind: 'too many questions',
       });
     }
-    const answer = await this.#run.ask(question, this.#signal);
+    const { secrets } = this.#call;
+    const shown = JSON.parse(redactSecrets(JSON.stringify(question), secrets)) as Question;
+    const answer = await this.#run.ask(shown, this.#signal);
     const { form } = question;
     if (answer.action !== 'accept' || form === undefined) return answer;
     const content = { ...defaultsOf(form), ...answer.content };

@@ -17,6 +17,8 @@ export class CallDeadline {
   readonly #total: unknown;
   readonly #timeout: number;
   #timer: unknown;
+  /** True while only the total time counts. */
+  #isRelaxed = false;
 
   /** A `timeout` of `null` leaves `total` alone. */
   constructor(clock: Clock, { timeout, total }: { timeout: number | null; total: number }) {
@@ -33,12 +35,14 @@ export class CallDeadline {
 
   /** The server has reported progress. */
   moved(): void {
-    this.relax();
+    if (this.#isRelaxed) return;
+    this.#clock.clearTimeout(this.#timer);
     this.#timer = this.#clock.setTimeout(this.#expire, this.#timeout);
   }
 
   /** From now on only the total time counts. */
   relax(): void {
+    this.#isRelaxed = true;
     this.#clock.clearTimeout(this.#timer);
   }
 
@@ -48,6 +52,7 @@ export class CallDeadline {
     try {
       return await run();
     } finally {
+      this.#isRelaxed = false;
       this.moved();
     }
   }

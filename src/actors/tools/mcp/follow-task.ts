@@ -2,7 +2,7 @@ import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/cli
 import type { RemoteTask } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { deadline as timeLimit } from '../../deadline.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { redactSecrets } from '../../governance/governance.ts';
 import { ToolError, type ToolRun } from '../../ports/tool.ts';
 import { rest } from '../../rest.ts';
 import type { AskedPeople } from './asked-people.ts';
@@ -16,16 +16,20 @@ import {
   strayTask,
   unknownTask,
 } from './call-failure.ts';
+import type { CallParts } from './call-parts.ts';
 import type { CallResult } from './call-result.ts';
 import { isLoss } from './connection-fault.ts';
 import { HttpRefusal } from './http-refusal.ts';
-import type { McpConnection } from './mcp-connection.ts';
 import type { McpSession } from './mcp-session.ts';
 import type { ServerTask } from './server-task.ts';
 import type { WaitAtServer } from './wait-at-server.ts';
 
 /** Shortest, usual and longest pause between two requests for a task's state, in milliseconds. */
 const [shortestPause, usualPause, longestPause] = [1_000, 2_000, 300_000];
+
+/** The shortest pause grows with the age of a task to this, in milliseconds: each request is an event in the log. */
+const oldPause = 30_000;
+const pauseShare = 0.05;
 
 /** Maximum of a timer, in milliseconds; the total time of a call is shorter. */
 const longestTtl = 2 ** 31 - 1;
@@ -36,13 +40,7 @@ const cancelPatience = 5_000;
 /** A task at a server, and the call that it continues. */
 export interface FollowedCall {
   remote: Pick<RemoteTask, 'id' | 'since' | 'ttl'>;
-  parts: {
-    /** The agent's name for the tool. */
-    name: string;
-    server: string;
-    connection: Pick<McpConnection, 'session' | 'fault' | 'followed'>;
-    clock: Clock;
-  };
+  parts: Pick<CallParts, 'name' | 'server' | 'connection' | 'clock' | 'secrets'>;
   run: Pick<ToolRun, 'signal' | 'hasEnded'>;
   deadline: CallDeadline;
   wait: WaitAtServer;
@@ -105,9 +103,20 @@ class Follower {
     const ended = task;
     if (ended.status === 'cancelled') throw cancelledCall(parts.name);
     return this.#ask(async (session) => {
-      const result = await session.taskResult(remote.id, ended, people.ask);
+      const result = await session
+        .taskResult(remote.id, ended, people.ask)
+        .catch((error: unknown) => {
+          throw error instanceof ProtocolError ? this.#failed(error, session) : error;
+        });
       return { result, session };
     });
+  }
+
+  /** An error within a result has not passed the redaction of errors. */
+  #failed({ code, message }: ProtocolError, session: McpSession): ToolError {
+    const { name, secrets } = this.#call.parts;
+    const said = redactSecrets(message, [...secrets, ...session.secrets]);
+    return failedCall(name, new ProtocolError(code, said));
   }
 
   /** Answers the questions of a task, each once. Returns false for a task that has none in its state. */
@@ -177,8 +186,11 @@ class Follower {
   }
 
   async #pause(stated: number | null): Promise<void> {
-    const pause = Math.min(longestPause, Math.max(shortestPause, stated ?? usualPause));
-    await rest(pause, this.#call.parts.clock, this.#signal);
+    const { remote, parts } = this.#call;
+    const age = parts.clock.now() - remote.since;
+    const shortest = Math.max(shortestPause, Math.min(oldPause, pauseShare * age));
+    const pause = Math.min(longestPause, Math.max(shortest, stated ?? usualPause));
+    await rest(pause, parts.clock, this.#signal);
     this.#signal.throwIfAborted();
   }
 }

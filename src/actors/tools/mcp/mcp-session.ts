@@ -84,7 +84,7 @@ const never = 2 ** 31 - 1;
 
 /**
  * One session with an MCP server. The SDK implements the protocol; only the server's tool list and call results are
- * used, and all its requests (sampling, elicitation, roots) are refused.
+ * used. Its requests are refused, except for questions to people if `asks` is true.
  */
 export class McpSession {
   readonly #ports: SessionPorts;
@@ -321,7 +321,8 @@ export class McpSession {
   #lose(fault: ServerFault): void {
     if (this.#isLost) return;
     if (this.#isOpening) {
-      this.#openFault ??= fault;
+      if (this.#openFault !== null) return;
+      this.#openFault = fault;
       this.#endedAtOnce = this.#client.transport === undefined;
       return;
     }

@@ -8,12 +8,15 @@ import type { Tool, ToolRun } from '../../ports/tool.ts';
 import { normalName } from '../../tool-name.ts';
 import type { CallLimits } from './call-deadline.ts';
 import { CallCounts } from './call-figures.ts';
+import type { CallParts } from './call-parts.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { isWanted, mcpToolName } from './mcp-names.ts';
-import { followCall, type McpToolParts, mcpTool } from './mcp-tool.ts';
+import { mcpTool } from './mcp-tool.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import type { ReadOffer } from './read-offer.ts';
+import { followCall } from './remote-call.ts';
 import { type SeenTool, type SeenTools, SeenToolsError, type Standing } from './seen-tools.ts';
+import type { ServerCallParts } from './server-call.ts';
 import { serverIdentity } from './server-identity.ts';
 import type { ServerPlace } from './server-process.ts';
 import { serverSecrets } from './server-secrets.ts';
@@ -57,7 +60,7 @@ export type ToolEvent =
   | { event: 'mcp_tools'; fields: { server: string; tools: string[]; deferred_tools: string[] } }
   | { event: 'mcp_rule_unmatched'; fields: { server: string; rule: string; nearest?: string } };
 
-type ToolConnection = McpToolParts['connection'];
+type ToolConnection = CallParts['connection'];
 
 /** Maximum remembered messages about one server, so that each is logged once. */
 const mostSaid = 1_000;
@@ -183,10 +186,7 @@ export class ServerTools {
     return followCall(this.#callParts(tool, connection), remote, run);
   }
 
-  #callParts(
-    name: string,
-    connection: ToolConnection,
-  ): Omit<McpToolParts, 'offered' | 'idempotent'> {
+  #callParts(name: string, connection: ToolConnection): Omit<ServerCallParts, 'offered'> {
     const { clock, limits } = this.#parts;
     return {
       name,

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { RemoteTask } from '../../../../src/machines/domain/task.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { patient } from '../../../helpers/patient.ts';
-import { connected, PuppetFolder } from './puppet.ts';
+import { connect, connected, PuppetFolder } from './puppet.ts';
 import { type Generation, RpcFailure, stateIn, taskServer } from './task-server.ts';
 
 const generations: Generation[] = ['2025-11-25', '2026-07-28'];
@@ -55,6 +56,59 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     });
     const { call } = await connected(new PuppetFolder([]), [shop]);
     expect(await call('works__build')).toBe('error -32050: works__build failed: no bricks');
+  });
+
+  it('shows none of the credentials that its server quotes, and the start of a long message', async () => {
+    const error = { code: -32_050, message: 'no sesame-open' };
+    const statusMessage = `sesame-open ${'x'.repeat(1_000_000)}`;
+    let polls = 0;
+    const { shop } = await taskServer(generation, {
+      'tasks/get': ({ taskId }) => {
+        polls += 1;
+        const more = polls === 1 ? { statusMessage } : { status: 'failed', error };
+        return stateIn(generation, taskId, more);
+      },
+      'tasks/result': () => {
+        throw new RpcFailure(error.code, error.message);
+      },
+    });
+    const headers = { authorization: 'Bearer sesame-open' };
+    const { call, progress } = await connected(new PuppetFolder([]), [{ ...shop, headers }]);
+    expect(await call('works__build')).toBe(
+      'error -32050: works__build failed: no [redacted:credential]',
+    );
+    const [{ message }] = progress as [{ message: string }];
+    expect([message.startsWith('[redacted:credential] xx'), message.length <= 300]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  it('is asked for after a second at first, and twice a minute when it is old, unless its server wants it less often', async () => {
+    const clock = new ManualClock(600_000);
+    const works = await taskServer(generation);
+    const folder = new PuppetFolder([]);
+    const { tried, follow, detached, call } = connect(folder, [works.shop], { clock });
+    await tried();
+    // After a minute the connection has no timer of its own before the next list.
+    clock.advance(60_000);
+    const next = (at: number) => vi.waitUntil(() => clock.nextAt === at, patient);
+    const stop = new AbortController();
+    const called = call('works__build', {}, stop.signal);
+    await next(661_000);
+    stop.abort();
+    await called;
+    const [remote] = detached as [RemoteTask];
+    void follow('works__build', { ...remote, since: 60_000 });
+    await next(690_000);
+    const pace = { pollInterval: 120_000, pollIntervalMs: 120_000 };
+    works.plays['tasks/get'] = ({ taskId }) => stateIn(generation, taskId, pace);
+    clock.advance(30_000);
+    await next(810_000);
+    works.plays['tasks/get'] = ({ taskId }) =>
+      stateIn(generation, taskId, { pollInterval: 1e9, pollIntervalMs: 1e9 });
+    clock.advance(120_000);
+    await next(1_110_000);
   });
 
   it.each([
