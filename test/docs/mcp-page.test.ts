@@ -30,6 +30,7 @@ it.each([
   ['Codex', { ...bearer('${SERVICE_TOKEN}'), timeout: '60s' }],
   ['Windsurf', bearer('${SERVICE_TOKEN}')],
   ['Zed', bearer('${REFUNDS_TOKEN}')],
+  ['opencode', bearer('${SERVICE_TOKEN}')],
 ])('has settings for %s that name the address and the token', async (client, server) => {
   const start = page.split('\n').findIndex((line) => line.startsWith(client)) + 1;
   const fence = clients.find(({ line }) => line > start);
@@ -45,7 +46,7 @@ it.each([
 });
 
 it('has settings for every client', () => {
-  expect(clients).toHaveLength(6);
+  expect(clients).toHaveLength(7);
 });
 
 it('has the command of Claude Code with the same address and header', () => {
