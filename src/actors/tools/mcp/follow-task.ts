@@ -103,11 +103,10 @@ class Follower {
     const ended = task;
     if (ended.status === 'cancelled') throw cancelledCall(parts.name);
     return this.#ask(async (session) => {
-      const result = await session
-        .taskResult(remote.id, ended, people.ask)
-        .catch((error: unknown) => {
-          throw error instanceof ProtocolError ? this.#failed(error, session) : error;
-        });
+      const asking = { ask: people.ask, signal: this.#signal };
+      const result = await session.taskResult(remote.id, ended, asking).catch((error: unknown) => {
+        throw error instanceof ProtocolError ? this.#failed(error, session) : error;
+      });
       return { result, session };
     });
   }

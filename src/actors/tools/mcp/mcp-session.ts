@@ -175,11 +175,6 @@ export class McpSession {
     args: JsonObject,
     { signal, onProgress, ask, answers = {} }: CallPorts,
   ): Promise<CallAnswer> {
-    // The SDK listens to a signal for its whole life, and would cancel calls that have long ended.
-    const stop = new AbortController();
-    const abort = () => stop.abort('the call was called off');
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
     this.#askers.add(ask);
     try {
       if (this.#isLost) throw new ServerFault('is not there', { isUnsent: true });
@@ -191,17 +186,13 @@ export class McpSession {
       };
       // The SDK repeats the arguments in HTTP headers as the schema demands.
       const toolDefinition = { name, inputSchema: { ...parameters, type: 'object' as const } };
-      const options = {
-        toolDefinition,
-        signal: stop.signal,
-        timeout: never,
-        onprogress: onProgress,
-      };
-      const answer = sealedResult.parse(await this.#client.callTool(params, options));
-      return readAnswer(answer, { isModern: this.#isModern, asTask });
+      const options = { toolDefinition, timeout: never, onprogress: onProgress };
+      const asked = stoppedBy(signal, (stop) =>
+        this.#client.callTool(params, { ...options, signal: stop }),
+      );
+      return readAnswer(sealedResult.parse(await asked), { isModern: this.#isModern, asTask });
     } finally {
       this.#askers.delete(ask);
-      signal.removeEventListener('abort', abort);
     }
   }
 
@@ -218,12 +209,18 @@ export class McpSession {
 
   /** Queries the outcome of a call by the task id that the server returned. Rejects with the SDK's error. */
   async outcomeOf(taskId: string): Promise<OutcomeMark> {
-    return outcomeMark.parse(await this.#ask(outcomeMethod, { task_id: taskId }, outcomePatience));
+    return outcomeMark.parse(
+      await this.#ask(outcomeMethod, { task_id: taskId }, { timeout: outcomePatience }),
+    );
   }
 
-  #ask(method: string, params: JsonObject, timeout: number): Promise<unknown> {
+  #ask(
+    method: string,
+    params: JsonObject,
+    options: { timeout: number; signal?: AbortSignal },
+  ): Promise<unknown> {
     const request = { method, params: { ...params, _meta: this.#abilities } };
-    return this.#client.request(request, sealedResult, { timeout });
+    return this.#client.request(request, sealedResult, options);
   }
 
   get #isModern(): boolean {
@@ -252,12 +249,12 @@ export class McpSession {
 
   /** Queries the state of a task. Rejects with the SDK's error. */
   async taskState(taskId: string): Promise<ServerTask> {
-    return serverTask.parse(await this.#ask('tasks/get', { taskId }, answerPatience));
+    return serverTask.parse(await this.#ask('tasks/get', { taskId }, { timeout: answerPatience }));
   }
 
   /** Sends the answers to the questions of a task, by their keys. Rejects with the SDK's error. */
   async updateTask(taskId: string, inputResponses: JsonObject): Promise<void> {
-    await this.#ask('tasks/update', { taskId, inputResponses }, answerPatience);
+    await this.#ask('tasks/update', { taskId, inputResponses }, { timeout: answerPatience });
   }
 
   /** True if the questions of a task are part of its state; otherwise the server sends them once its result is requested. */
@@ -269,11 +266,17 @@ export class McpSession {
    * Returns the result of a task, which has ended or asks. Rejects with the SDK's error, such as the one with which the
    * call ended.
    */
-  async taskResult(taskId: string, { said, status }: ServerTask, ask: Asker): Promise<CallResult> {
+  async taskResult(
+    taskId: string,
+    { said, status }: ServerTask,
+    { ask, signal }: Pick<CallPorts, 'ask' | 'signal'>,
+  ): Promise<CallResult> {
     if (!this.#isModern) {
       this.#askers.add(ask);
-      const patience = status === 'input_required' ? never : answerPatience;
-      const asked = this.#ask('tasks/result', { taskId }, patience);
+      const timeout = status === 'input_required' ? never : answerPatience;
+      const asked = stoppedBy(signal, (stop) =>
+        this.#ask('tasks/result', { taskId }, { timeout, signal: stop }),
+      );
       return callResult.parse(await asked.finally(() => this.#askers.delete(ask)));
     }
     if (said.status === 'completed') return callResult.parse(said['result']);
@@ -284,7 +287,9 @@ export class McpSession {
 
   /** Cancels a task. Never rejects. */
   async cancelTask(taskId: string): Promise<void> {
-    await this.#ask('tasks/cancel', { taskId }, outcomePatience).catch(() => undefined);
+    await this.#ask('tasks/cancel', { taskId }, { timeout: outcomePatience }).catch(
+      () => undefined,
+    );
   }
 
   /** Checks soon whether the server is still available, after an unexpected answer. */
@@ -379,5 +384,24 @@ export class McpSession {
       );
     }
     throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'this client accepts no requests');
+  }
+}
+
+/**
+ * Cancels a request at the server when a signal aborts. The SDK would listen to the signal itself for its whole life,
+ * and cancel requests that have long ended.
+ */
+async function stoppedBy<Answer>(
+  signal: AbortSignal,
+  ask: (stop: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const stop = new AbortController();
+  const abort = () => stop.abort('the call was called off');
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await ask(stop.signal);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

@@ -279,3 +279,27 @@ it('a task that a server of 2025 made unasked is no result', async () => {
   expect(await call('works__look')).toBe('');
   expect(about()).toEqual([]);
 });
+
+it.each([true, false])(
+  'a task whose server asks for input and sends neither a question nor a result is canceled with its call (late: %s)',
+  async (isLate) => {
+    const { shop, about } = await taskServer('2025-11-25', {
+      'tasks/get': ({ taskId }) => stateIn('2025-11-25', taskId, { status: 'input_required' }),
+      'tasks/result': () => new Promise(() => undefined),
+    });
+    const limits = { timeout: 200, total: isLate ? 1_500 : 60_000, connect: 10_000 };
+    const { call } = await connected(new PuppetFolder([]), [{ ...shop, elicitation: 'ask' }], {
+      limits,
+    });
+    const stop = new AbortController();
+    const called = call('works__build', {}, stop.signal);
+    await vi.waitUntil(() => about().includes('tasks/result'), patient);
+    if (!isLate) stop.abort();
+    expect(await called).toBe(
+      isLate
+        ? 'timeout: works__build took too long and was stopped; its outcome is unknown'
+        : 'stopped: works__build was stopped because its task was',
+    );
+    expect(about()).toEqual(['tasks/get', 'tasks/result', 'tasks/cancel']);
+  },
+);

@@ -6,8 +6,8 @@ import { listed, puppetConfig } from './puppet.ts';
 /** The generations of MCP in which a call may be continued as a task. */
 export type Generation = '2025-11-25' | '2026-07-28';
 
-/** Answers a request with its params, or throws a JSON-RPC error. */
-type Play = (params: any) => object;
+/** Answers a request with its params, at once or by a promise, or throws a JSON-RPC error. */
+type Play = (params: any) => object | Promise<object>;
 
 const greetings: Record<Generation, Record<string, Play>> = {
   '2025-11-25': {
@@ -81,7 +81,7 @@ export async function taskServer(generation: Generation, plays: Record<string, P
     try {
       const play = plays[method] ?? usual[method];
       if (play === undefined) throw new RpcFailure(-32601, 'no such method');
-      const said = play(params);
+      const said = await play(params);
       answer({ result: typeof said === 'object' ? { resultType: 'complete', ...said } : said });
     } catch (error) {
       const { code, message } = error as RpcFailure;
