@@ -40,6 +40,7 @@ const statusNames: ReadonlyMap<number, string> = new Map([
   [431, 'INVALID_ARGUMENT'],
   [500, 'INTERNAL'],
   [501, 'UNIMPLEMENTED'],
+  [502, 'UNAVAILABLE'],
   [503, 'UNAVAILABLE'],
 ]);
 
