@@ -19,7 +19,7 @@ export {
 } from './mcp/seen-tools.ts';
 export { serverCode } from './mcp/server-code.ts';
 export { missingPrograms } from './mcp/server-program.ts';
-export { isSecretName } from './mcp/server-secrets.ts';
+export { isSecretName, shownPlace } from './mcp/server-secrets.ts';
 export type { McpServerSettings } from './mcp/server-settings.ts';
 export type { RuledMcpTool } from './mcp/unmatched-rules.ts';
 export { probeSandbox, writableFolder } from './sandbox/sandbox.ts';

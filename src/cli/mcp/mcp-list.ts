@@ -3,6 +3,7 @@ import {
   fingerprintOf,
   type SeenTool,
   type Standing,
+  shownPlace,
   standingOf,
 } from '../../actors/tools/tools.ts';
 import { plainLine } from '../plain-text.ts';
@@ -30,10 +31,11 @@ export async function mcpList(session: Session, options: McpOptions): Promise<vo
   const { output } = session;
   const { servers, seen } = await readServers(session, options);
   const running = servers.length === 0 ? [] : await serverHealth(options.dir);
-  const listed = servers.map(({ name, url, command }) => {
+  const listed = servers.map((server) => {
+    const { name } = server;
     const tools = withSeen(seen, () => seen.toolsOf(name));
     const health = running.find((one) => one.name === name) ?? null;
-    return { name, way: url ?? command ?? '', tools: tools?.map(asListed) ?? null, health };
+    return { name, way: shownPlace(server), tools: tools?.map(asListed) ?? null, health };
   });
   output.json({
     servers: listed.map(({ name, tools, health }) => ({

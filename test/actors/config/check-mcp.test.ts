@@ -178,3 +178,19 @@ describe('views', () => {
     expect(views('server: {mcp: true}', view).join('\n')).toContain(message);
   });
 });
+
+it.each([
+  ['https://${HOST}/s/${KEY}/mcp', ['sesame-open-sesame']],
+  ['https://shop.example.com/mcp?key=${KEY}', ['sesame-open-sesame']],
+  ['${WHOLE}', ['sesame-open-sesame']],
+  ['https://shop.example.com/mcp', undefined],
+])('what variables put into the address %s is secret, apart from its host', (url, filled) => {
+  const env = {
+    HOST: 'shop.example.com',
+    KEY: 'sesame-open-sesame',
+    WHOLE: 'https://shop.example.com/s/sesame-open-sesame/mcp',
+  };
+  const server = `{name: shop, url: "${url}", tools: {deny: []}}`;
+  const { config } = read(`agent_id: x\nmcp:\n  servers:\n    - ${server}`, env) as any;
+  expect(config.mcp.servers[0].filled).toEqual(filled);
+});

@@ -10,7 +10,7 @@ import { movedCall } from './moved-call.ts';
 import { fingerprintOf, type SeenTool, SeenTools, SeenToolsError } from './seen-tools.ts';
 import { ServerFault } from './server-fault.ts';
 import { type ServerPlace, startServerProcess } from './server-process.ts';
-import { serverSecrets } from './server-secrets.ts';
+import { serverSecrets, shownPlace } from './server-secrets.ts';
 import type { McpServerSettings } from './server-settings.ts';
 import { ServerTools, type ServerToolsParts } from './server-tools.ts';
 import type { SharedPins, SharedPinsPorts } from './shared-pins.ts';
@@ -110,11 +110,11 @@ export function connectMcpServers(
       },
     },
     states: () =>
-      known.map(({ server: { name, url, command = '', auth }, connection, tools }) => ({
+      known.map(({ server, connection, tools }) => ({
         ...connection.health,
         ...tools.figures,
-        ...{ name, way: url ?? command, auth: auth?.type ?? null },
-        tools: recordedTools(seen, name),
+        ...{ name: server.name, way: shownPlace(server), auth: server.auth?.type ?? null },
+        tools: recordedTools(seen, server.name),
         withheld: tools.withheld,
       })),
     accept(server, { name, sha256 }, by) {

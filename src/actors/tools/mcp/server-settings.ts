@@ -11,7 +11,7 @@ export interface McpServerSettings {
   command?: string | undefined;
   args: readonly string[];
   env: Record<string, string>;
-  /** Values that `${NAME}` inserted into `headers` and `env`. */
+  /** Values that `${NAME}` inserted into `headers`, `env` and `url`. */
   filled?: readonly string[] | undefined;
   /** Time limit of a call without progress (and, below, with progress), in milliseconds; 60 s and 24 h by default. */
   timeout?: number | undefined;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { serverSecrets } from '../../../../src/actors/tools/mcp/server-secrets.ts';
+import { serverSecrets, shownPlace } from '../../../../src/actors/tools/mcp/server-secrets.ts';
 import { puppetConfig } from './puppet.ts';
 
 const secretsOf = (env: Record<string, string>, headers = {}, filled?: string[]) => [
@@ -48,4 +48,16 @@ it('the password in an address is a secret, and the address is none', () => {
   expect(secretsOf({ DATABASE_URL: 'postgres://app:open%20sesame@db.example.com/shop' })).toEqual([
     ...['open%20sesame', 'open sesame'],
   ]);
+});
+
+it('a key in the address of a server is shown nowhere', () => {
+  const { command: _, ...shop } = puppetConfig({
+    url: 'https://shop.example.com/s/open-sesame/mcp?shopApiKey=sesame-open&lang=english-gb',
+    args: [],
+    filled: ['open-sesame'],
+  });
+  expect(shownPlace(shop)).toBe(
+    'https://shop.example.com/s/[redacted:credential]/mcp?shopApiKey=[redacted:credential]&lang=english-gb',
+  );
+  expect(serverSecrets(shop)).toEqual(['sesame-open', 'sesame-open', 'open-sesame']);
 });
