@@ -98,7 +98,10 @@ async function serveOn(
     resource: mcpResource(config),
     ids,
     card: parts.card,
-    schemaOf: (tool) => parts.toolbox.tools.get(tool)?.parameters ?? null,
+    schemaOf({ tool, args }) {
+      const found = parts.toolbox.tools.get(tool);
+      return found?.schemaOf?.(args) ?? found?.parameters ?? null;
+    },
     prove: parts.prove,
     clock,
     log,

@@ -81,6 +81,12 @@ describe('a question of an MCP server during a call', () => {
     ]);
     const shown = (await agent.get(`/deferrals/${held.id}`)).body;
     expect(shown.args).toEqual(args);
+    expect(shown.args_schema.properties).toMatchObject({
+      message: { type: 'string' },
+      'answer.amount': { type: 'integer', minimum: 1, description: 'Amount' },
+      'answer.currency': { type: 'string', enum: ['EUR', 'USD'], default: 'EUR' },
+    });
+    expect(shown.args_schema.required).toEqual(['message', 'answer.amount']);
     expect(shown.context).toContain('context={"task":"t1","call":"works__look"}');
     const waiting = (await agent.get('/tasks/t1')).body;
     expect([waiting.status.state, waiting.metadata.waits]).toEqual([
@@ -99,7 +105,7 @@ describe('a question of an MCP server during a call', () => {
     ]);
     await agent.decide(id, {
       ...decision,
-      args: { ...args, answer: { amount: 5, currency: 'USD' } },
+      args: { ...args, answer: { amount: 4, currency: 'USD' }, 'answer.amount': 5 },
     });
     const answer = { q: { action: 'accept', content: { currency: 'USD', amount: 5 } } };
     expect(textOf(await sent)).toBe(JSON.stringify([answer, 's-1']));

@@ -64,6 +64,8 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: JsonObject;
+  /** Returns the schema of the arguments of one held call, for approvers who change them; `parameters` when absent. */
+  schemaOf?(args: JsonObject): JsonObject;
   /** Behaviour hints from the tool's MCP server; passed to clients, never relied on. */
   readonly annotations?: JsonObject;
   /** JSON Schema of `structured`, as declared by the tool's MCP server. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Question, QuestionAnswer } from '../../machines/domain/question.ts';
+import { answerIn, type Question, type QuestionAnswer } from '../../machines/domain/question.ts';
 import { isFinal, type Task, type WaitElsewhere } from '../../machines/domain/task.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
@@ -95,6 +95,7 @@ async function answerOf({ id, hold, failure }: Task, holds: Holds): Promise<Ques
   // A question that is asked again after a lost connection has its answer already.
   const isAnswered = state === 'released' || state === 'closed';
   if (!isAnswered || granted.deferralId === undefined) return { action: 'cancel' };
-  const { answer = null } = granted.args;
-  return { action: 'accept', ...(isJsonObject(answer) ? { content: answer } : {}) };
+  const answer = answerIn(granted.args);
+  const isFilled = isJsonObject(answer) && Object.keys(answer).length > 0;
+  return { action: 'accept', ...(isFilled ? { content: answer } : {}) };
 }

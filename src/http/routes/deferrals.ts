@@ -1,3 +1,4 @@
+import type { Deferral } from '../../machines/domain/task.ts';
 import { maySeeWhole } from '../../machines/governance/approvers.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import type { RoutedContext } from '../request-state.ts';
@@ -7,8 +8,8 @@ import { Problem } from '../wire/problem.ts';
 import { readDeadlineOrder, readDeadlinePage, readDecidedBy, readPage } from '../wire/query.ts';
 
 export interface DeferralPorts {
-  /** Returns the JSON Schema of a tool's arguments; `null` for an unknown tool. */
-  schemaOf: (tool: string) => JsonObject | null;
+  /** Returns the JSON Schema of a held call's arguments; `null` for an unknown tool. */
+  schemaOf: (held: Pick<Deferral, 'tool' | 'args'>) => JsonObject | null;
 }
 
 /**
@@ -55,7 +56,7 @@ export function deferralsGet({ schemaOf }: DeferralPorts) {
     }
     const { caller, signedInAt, tasks } = ctx.state;
     const isWhole = maySeeWhole(held, caller, task.requester, tasks.who);
-    const shown = isWhole ? presentWhole(task, schemaOf(held.tool)) : presentDeferral(task);
+    const shown = isWhole ? presentWhole(task, schemaOf(held)) : presentDeferral(task);
     if (signedInAt === undefined) {
       ctx.body = shown;
       return;

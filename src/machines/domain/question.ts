@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /** A question of an MCP server during a call, for a person. */
 export interface Question {
@@ -17,3 +17,16 @@ export interface Question {
 export type QuestionAnswer =
   | { action: 'accept'; content?: JsonObject }
   | { action: 'decline' | 'cancel' };
+
+/** Prefix of an argument that is one field of an answer, such as `answer.amount`. */
+export const answerPrefix = 'answer.';
+
+/** Returns the answer in the arguments of a held question: those of `answer`, and its single fields. */
+export function answerIn({ answer = {}, ...args }: JsonObject): JsonValue {
+  if (!isJsonObject(answer)) return answer;
+  const fields = Object.entries(args)
+    .filter(([name]) => name.startsWith(answerPrefix))
+    .map(([name, value]): [string, JsonValue] => [name.slice(answerPrefix.length), value]);
+  const own: JsonObject = Object.fromEntries(fields);
+  return { ...answer, ...own };
+}
