@@ -18,7 +18,10 @@ async function daemons() {
   const database = new DatabaseSync(':memory:');
   const records = new SqliteWebRecords(database);
   let count = 0;
-  const open = (changed: Partial<ServerAuthSettings & { url: string }> = {}): ServerAuth => {
+  const open = (
+    changed: Partial<ServerAuthSettings & { url: string }> = {},
+    changedFetch?: typeof globalThis.fetch,
+  ): ServerAuth => {
     count += 1;
     const key = async () => Buffer.alloc(32, 7);
     const vault = new TokenVault({ records, key, clock, owner: `daemon-${count}` });
@@ -26,7 +29,8 @@ async function daemons() {
     const type = 'authorization_code' as const;
     const auth = { type, scopes: [], issuer: issuer.issuer, ...settings };
     const server = { name: 'shop', url: at, auth, setting: 'mcp.servers.0.auth' };
-    return new ServerAuth(server, { outbound: { fetch: globalThis.fetch }, vault, clock });
+    const outbound = { fetch: changedFetch ?? globalThis.fetch };
+    return new ServerAuth(server, { outbound, vault, clock });
   };
   const first = open();
   await first.finishLogin(issuer.signIn(await first.startLogin(redirect)));
@@ -115,4 +119,24 @@ it('forgets a sign-in after ten minutes', async () => {
   const query = issuer.signIn(await first.startLogin(redirect));
   clock.advance(600_000);
   await expect(first.finishLogin(query)).rejects.toThrow('has no such sign-in under way');
+});
+
+it('starts no sign-in at another issuer than the one that the server named first', async () => {
+  const { issuer, open } = await daemons();
+  const own = `${issuer.issuer}/mcp`;
+  let named = issuer.issuer;
+  const asks: typeof globalThis.fetch = async (input, init) => {
+    const address = String(input);
+    if (address.startsWith('https://other.example')) return new Response(null, { status: 404 });
+    return address.includes('oauth-protected-resource')
+      ? Response.json({ resource: own, authorization_servers: [named] })
+      : fetch(input, init);
+  };
+  const settings = { issuer: undefined, client_id: 'desk', client_secret: 'sesame-of-desk' };
+  const shop = open({ ...settings, url: own }, asks);
+  await shop.finishLogin(issuer.signIn(await shop.startLogin(redirect)));
+  named = 'https://other.example';
+  await expect(shop.startLogin(redirect)).rejects.toThrow('names another issuer than before');
+  await shop.logout();
+  await expect(shop.startLogin(redirect)).rejects.toThrow('got no token from its issuer');
 });

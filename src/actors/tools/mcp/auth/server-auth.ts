@@ -293,7 +293,7 @@ export class ServerAuth {
 
   /** Returns the client of a sign-in; one without a configured id is registered for it. */
   async #loginClient(redirectUri: string) {
-    const { issuer, scopes } = await this.#issuer(null);
+    const { issuer, scopes } = await this.#issuer(this.#tokens ?? (await this.#stored()));
     const { client_id: clientId } = this.#server.auth;
     if (clientId !== undefined) {
       const configuration = await this.#configuration(issuer);
