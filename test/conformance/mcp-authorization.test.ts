@@ -116,6 +116,21 @@ describe('the MCP endpoint as a protected resource', () => {
     }
   });
 
+  it.each([
+    '/tasks/t-1/decisions',
+    '/deferrals/decisions',
+    '/policy/reload',
+    '/delegations',
+    '/tasks/send',
+  ])('refuses a token for its address at %s, where people decide', async (path) => {
+    const { issuer, ask } = await startDesk();
+    const token = await issuer.signIn('ann', 'urn:low', url);
+    const message = 'the token is for /mcp alone; ask for one for this agent';
+    expect(await ask(path, token)).toEqual([401, 'Bearer', message]);
+    const whole = await issuer.signIn('ann', 'urn:low', agentResource);
+    expect((await ask(path, whole))[0]).not.toBe(401);
+  });
+
   it.each(['https://tools.example.com/desk', `${url}/`, 'https://tools.example.com/mcp'])(
     'refuses a token for %s',
     async (resource) => {

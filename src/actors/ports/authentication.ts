@@ -20,9 +20,12 @@ export type TokenKind = 'none' | 'bearer' | 'jwt' | 'iap' | 'sigv4' | 'runtime' 
  */
 export type AuthFailure = 'missing_token' | 'rejected' | 'invalid' | 'provider_unavailable';
 
-/** Result of the authentication chain; `anonymous` only while authentication is off. */
+/**
+ * Result of the authentication chain; `anonymous` only while authentication is off. `isForMcp` is true for a token that
+ * was made for the MCP endpoint alone.
+ */
 export type Verification =
-  | { kind: 'verified'; caller: Caller; tokenKind: TokenKind }
+  | { kind: 'verified'; caller: Caller; tokenKind: TokenKind; isForMcp?: boolean }
   | { kind: 'anonymous' }
   | { kind: 'rejected'; reason: AuthFailure; message: string; tokenKind: TokenKind };
 

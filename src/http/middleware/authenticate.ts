@@ -67,11 +67,12 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
   return async function authentication(ctx: Context, next: Next) {
     ctx.state.caller = null;
     if (isPublic(ctx)) return void (await next());
-    const verdict = await ports.authenticator.verify({
+    const found = await ports.authenticator.verify({
       bearer: bearerOf(ctx.get('Authorization')),
       iapAssertion: ctx.get('X-Cloud-Iap-Jwt-Assertion') || null,
       orgId: orgOf(ctx.get('X-Service-Org-ID')),
     });
+    const verdict = atPath(found, ctx.path);
     const named = ctx.get(personHeader);
     if (named !== '' && verdict.kind !== 'rejected') {
       const caller = verdict.kind === 'verified' ? verdict.caller : null;
@@ -94,6 +95,13 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
         : null;
     await next();
   };
+}
+
+/** The token that a person gave to an MCP client calls tools. It neither decides nor reads anything elsewhere. */
+function atPath(verdict: Verification, path: string): Verification {
+  if (verdict.kind !== 'verified' || verdict.isForMcp !== true || path === mcpPath) return verdict;
+  const message = `the token is for ${mcpPath} alone; ask for one for this agent`;
+  return { kind: 'rejected', reason: 'invalid', message, tokenKind: verdict.tokenKind };
 }
 
 /** Clients of the MCP endpoint learn where to get a token. */

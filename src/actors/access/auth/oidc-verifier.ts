@@ -32,15 +32,13 @@ export async function oidcVerifier(
   const { IssuerKeys, issuerOf, verifyJwt } = await loadJwt();
   const { issuer, jwks_url: url, jwks_cache_ttl: maximumAge, claim_map: map } = settings;
   const needsProof = settings.require_email_verified ?? ports.bindsApprover;
+  const own = [settings.audience ?? settings.client_id ?? []].flat();
   const rules = {
     name,
     keys: new IssuerKeys({ name, issuer, url, maximumAge, ...ports }),
     algorithms,
     issuer,
-    audience: [
-      ...[settings.audience ?? settings.client_id ?? []].flat(),
-      ...(ports.resource ? [ports.resource] : []),
-    ],
+    audience: [...own, ...(ports.resource ? [ports.resource] : [])],
     skew: settings.clock_skew,
     longest: settings.max_token_lifetime,
   };
@@ -55,7 +53,8 @@ export async function oidcVerifier(
             ...{ needsProof, groupsClaim },
             reads: ports.reads(),
           });
-          if (caller !== null) return { kind: 'verified', caller };
+          const isForMcp = ![claims.aud ?? []].flat().some((audience) => own.includes(audience));
+          if (caller !== null) return { kind: 'verified', caller, isForMcp };
           return refusal('rejected', `the token has no user in its claim ${map.user_id}`);
         },
       });
