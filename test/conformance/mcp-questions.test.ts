@@ -5,6 +5,8 @@ import { listed } from '../actors/tools/mcp/puppet.ts';
 import { stateIn, taskServer } from '../actors/tools/mcp/task-server.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { runAgent } from '../helpers/agent-process.ts';
+import { mcpClientAt } from '../helpers/mcp-client.ts';
+import { keys, startModelServer, wires } from '../helpers/model-server.ts';
 import { patient } from '../helpers/patient.ts';
 import { launchAgent, reached, type TestAgent, textOf } from '../helpers/test-agent.ts';
 
@@ -263,7 +265,34 @@ describe('a question of an MCP server during a call', () => {
     expect(
       (await agent.post('/holds', { key: 'k', tool: 'works__elicitation', args })).status,
     ).toBe(404);
+    const client = await mcpClientAt(agent.url);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('works__look');
+    expect(tools.map(({ name }) => name)).not.toContain('works__elicitation');
     expect((await agent.get('/deferrals')).body.deferrals).toEqual([]);
+  });
+
+  it('is no tool that a model is offered', async () => {
+    const works = await taskServer('2026-07-28');
+    const mock = await startModelServer();
+    mock.on({ userMessage: 'hello' }, { content: 'Hello.' });
+    const { egress, ...settings } = httpSettings(works) as {
+      egress: { allowed_private: string[] };
+    };
+    const allowed_private = [...egress.allowed_private, new URL(mock.url).host];
+    const model = { name: 'm', ...wires['openai-compatible'](mock.url) };
+    const folder = new AgentFolder({ ...settings, egress: { allowed_private }, model });
+    const agent = await launchAgent({}, { folder, env: keys });
+    onTestFinished(() => agent.close());
+    const parts = [{ kind: 'text', text: 'hello' }];
+    expect(
+      textOf(await agent.post('/tasks/send', { task: { id: 't1', message: { parts } } })),
+    ).toBe('Hello.');
+    const offered = JSON.stringify(mock.getRequests().at(-1)?.body);
+    expect([offered.includes('works__look'), offered.includes('elicitation')]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('of a task is asked once, also after a restart, and its answer sent to the task', async () => {
