@@ -17,8 +17,10 @@ export class CallDeadline {
   readonly #total: unknown;
   readonly #timeout: number;
   #timer: unknown;
-  /** True while only the total time counts. */
+  /** True once only the total time counts, or none. */
   #isRelaxed = false;
+  /** Number of waits for a person, during which only the total time counts. */
+  #pauses = 0;
 
   /** A `timeout` of `null` leaves `total` alone. */
   constructor(clock: Clock, { timeout, total }: { timeout: number | null; total: number }) {
@@ -35,7 +37,7 @@ export class CallDeadline {
 
   /** The server has reported progress. */
   moved(): void {
-    if (this.#isRelaxed) return;
+    if (this.#isRelaxed || this.#pauses > 0) return;
     this.#clock.clearTimeout(this.#timer);
     this.#timer = this.#clock.setTimeout(this.#expire, this.#timeout);
   }
@@ -48,11 +50,12 @@ export class CallDeadline {
 
   /** Runs something that waits for a person; meanwhile only the total time counts. */
   async paused<Result>(run: () => Promise<Result>): Promise<Result> {
-    this.relax();
+    this.#pauses += 1;
+    this.#clock.clearTimeout(this.#timer);
     try {
       return await run();
     } finally {
-      this.#isRelaxed = false;
+      this.#pauses -= 1;
       this.moved();
     }
   }
