@@ -119,7 +119,7 @@ function moveServer(
   settings: JsonObject,
   move: ServerMove,
 ): { server: MovedServer | string; keys: MovedKey[] } {
-  if (settings['disabled'] === true || settings['enabled'] === false) {
+  if (isSwitch(settings['disabled'], true) || isSwitch(settings['enabled'], false)) {
     return { server: 'it is off there', keys: [] };
   }
   const isSse = [settings['type'], settings['transport']].some(
@@ -145,6 +145,13 @@ function moveServer(
     return { server: 'it needs either a command or a url', keys: [] };
   }
   return { server, keys };
+}
+
+/** Returns whether a switch is in a position. A text or number counts too, since a server that is off must not run. */
+function isSwitch(value: JsonValue | undefined, isOn: boolean): boolean {
+  if (value === undefined || value === null) return false;
+  const text = typeof value === 'object' ? '' : String(value);
+  return isOn !== (isOff(value) || /^(?:false|no|off|0)$/i.test(text));
 }
 
 type Fate = Omit<MovedKey, 'key'>;
