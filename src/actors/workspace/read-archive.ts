@@ -37,11 +37,9 @@ const fileType = 0o170000;
 const regular = 0o100000;
 
 async function readZip(tree: TreeBuilder, bytes: Buffer): Promise<void> {
+  checkDirectory(bytes);
   const { default: Zip } = await import('jszip');
   const entries = Object.values((await Zip.loadAsync(bytes, { createFolders: false })).files);
-  if (entries.length > treeLimits.files * 2) {
-    throw refused(`it has more than ${treeLimits.files} files`);
-  }
   for (const entry of entries) {
     const path = tree.accept(entry.unsafeOriginalName ?? entry.name);
     const type = Number(entry.unixPermissions ?? 0) & fileType;
@@ -54,6 +52,34 @@ async function readZip(tree: TreeBuilder, bytes: Buffer): Promise<void> {
     const stream = new Readable().wrap(entry.nodeStream()) as AsyncIterable<Uint8Array>;
     const content = await collectBytes(stream, tree.left, tooLarge);
     tree.add(path, Buffer.from(content));
+  }
+}
+
+/**
+ * Checks the directory of a zip before the library reads it: the library keeps the last of several entries with one
+ * name, where other programs keep the first, and has no limit. Throws an AddSkillError.
+ */
+function checkDirectory(bytes: Buffer): void {
+  const end = bytes.lastIndexOf('PK\x05\x06', undefined, 'latin1');
+  if (end < 0 || end + 22 > bytes.length) throw refused('the archive is damaged');
+  const size = bytes.readUInt32LE(end + 12);
+  // The form for larger archives states the place of its directory elsewhere.
+  const short = [4, 6, 8, 10].map((at) => bytes.readUInt16LE(end + at));
+  const isLarge =
+    short.includes(0xffff) || [size, bytes.readUInt32LE(end + 16)].includes(0xffffffff);
+  if (isLarge) throw refused('it is a zip64 archive');
+  if (size > end) throw refused('the archive is damaged');
+  const names = new Set<string>();
+  for (let at = end - size; at + 46 <= end; ) {
+    if (bytes.toString('latin1', at, at + 4) !== 'PK\x01\x02') return;
+    const length = bytes.readUInt16LE(at + 28);
+    const name = bytes.toString('latin1', at + 46, at + 46 + length);
+    if (names.has(name)) throw refused(`it has two entries ${JSON.stringify(name.slice(0, 200))}`);
+    names.add(name);
+    if (names.size > treeLimits.files * 2) {
+      throw refused(`it has more than ${treeLimits.files} files`);
+    }
+    at += 46 + length + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
   }
 }
 

@@ -182,6 +182,21 @@ it('refuses a zip whose sizes lie', async () => {
   await expect(readArchive(whole)).rejects.toThrow(/more than 32 MiB|damaged/);
 });
 
+it('refuses a zip with two entries of one name, of which programs disagree', async () => {
+  const whole = await zipOf([
+    { name: 'file-one', content: 'what a reviewer sees' },
+    { name: 'file-two', content: 'what would be copied' },
+  ]);
+  const twice = Buffer.from(whole.toString('latin1').replaceAll('file-two', 'file-one'), 'latin1');
+  await expect(readArchive(twice)).rejects.toThrow('it has two entries "file-one"');
+});
+
+it('refuses a zip whose directory is elsewhere, before it reads the entries', async () => {
+  const whole = await zipOf([{ name: 'a' }]);
+  whole.writeUInt16LE(0xffff, whole.lastIndexOf('PK\u0005\u0006', undefined, 'latin1') + 10);
+  await expect(readArchive(whole)).rejects.toThrow('it is a zip64 archive');
+});
+
 it('refuses what is no archive', async () => {
   await expect(readArchive(Buffer.from('text'))).rejects.toThrow(
     'the source cannot be used: it is neither a zip nor a tar.gz archive',
