@@ -86,12 +86,27 @@ export function moveServers(root: JsonObject, move: ServersMove): MovedServers |
       const row: MovedKey =
         typeof moved.server === 'string'
           ? { key, outcome: 'lost', why: moved.server }
-          : { key, outcome: 'renamed', to: `mcp.servers (${name})` };
+          : {
+              key,
+              outcome: 'renamed',
+              to: `mcp.servers (${name})`,
+              ...received(moved.server, move),
+            };
       for (const one of [row, ...moved.keys]) add(one);
       if (typeof moved.server !== 'string') servers.push(moved.server);
     }
   }
   return { servers, keys };
+}
+
+/** Names the set variables that a server would receive, since the author of the settings may not be the operator. */
+function received(server: MovedServer, { isSet }: ServersMove): { why?: string } {
+  const { url, headers, command, args, env, auth } = server;
+  const text = JSON.stringify([url, headers, command, args, env, auth]);
+  const names = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name).filter(isSet);
+  return names.length === 0
+    ? {}
+    : { why: `it receives ${[...new Set(names)].join(', ')} from your environment` };
 }
 
 /** Values asked by an editor are variables here. */

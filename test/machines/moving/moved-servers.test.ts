@@ -21,3 +21,20 @@ it.each<[string, JsonValue, boolean]>([
   const move = { workspace: '/desk', home: '/home', isSet: () => false, without: [] };
   expect(moveServers(root, move)?.servers).toHaveLength(isOff ? 0 : 1);
 });
+
+it('names the variables of the operator that a server would receive', () => {
+  const shop = {
+    url: 'https://shop.example.com/${REGION}/mcp',
+    headers: { 'X-Key': '${env:CLOUD_KEY}', 'X-Mode': '${MODE:-fast}' },
+    bearer_token_env_var: 'CLOUD_KEY',
+  };
+  const set = ['CLOUD_KEY', 'REGION'];
+  const move = { workspace: '/desk', home: '/home', isSet: (name: string) => set.includes(name) };
+  const { keys = [] } = moveServers({ mcpServers: { shop } }, { ...move, without: [] }) ?? {};
+  expect(keys[0]).toEqual({
+    key: 'mcpServers.shop',
+    outcome: 'renamed',
+    to: 'mcp.servers (shop)',
+    why: 'it receives REGION, CLOUD_KEY from your environment',
+  });
+});
