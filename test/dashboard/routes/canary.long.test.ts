@@ -18,6 +18,8 @@ const keys = {
 };
 
 const agent = '/api/agents/till';
+/** Routes of a team, which a dashboard without sign-in does not have. */
+const team = '/approvals/api';
 const builder = `${agent}/skill-builder`;
 const settings = { provider: 'anthropic', model: 'claude-sonnet-4-5' };
 const draft = { skill_md: '---\nname: x\n---\n', scripts: {}, messages: [], message: 'hello' };
@@ -97,6 +99,18 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
   ],
   'post /api/agents/:id/tasks/:tid/decisions': [
     [`${agent}/tasks/t1/decisions`, { decision: 'approve', token: keys.environment }],
+  ],
+  'get /api/grants': [['/api/grants']],
+  'post /api/agents/:id/grants/:grant/revoke': [[`${agent}/grants/none/revoke`, {}]],
+  'get ${api}/session': [[`${team}/session`]],
+  'get ${api}/deferrals': [[`${team}/deferrals`]],
+  'get ${api}/deferrals/:id': [[`${team}/deferrals/none`]],
+  'post ${api}/tasks/:tid/questions': [[`${team}/tasks/t1/questions`, {}]],
+  'post ${api}/tasks/:tid/decisions': [
+    [`${team}/tasks/t1/decisions?agent=till`, { decision: 'approve', token: keys.environment }],
+  ],
+  'post ${api}/deferrals/decisions': [
+    [`${team}/deferrals/decisions?agent=till`, { decisions: [{}], token: keys.environment }],
   ],
   'post /api/agents/:id/tasks/:tid/cancel': [[`${agent}/tasks/t1/cancel`, {}]],
   'get /api/wizard/meta': [['/api/wizard/meta']],
