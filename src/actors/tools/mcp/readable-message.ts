@@ -17,7 +17,9 @@ function exactMessage(text: string): string {
   if (inexact === null) return text;
   try {
     const { id, result } = JSON.parse(text) as { id?: unknown; result?: Record<string, unknown> };
-    if (marks.every((mark) => result?.[mark] === undefined)) return text;
+    // The state of a task that has ended contains its result (MCP 2026-07-28).
+    const results = [result, result?.['result'] as typeof result | null];
+    if (marks.every((mark) => results.every((one) => one?.[mark] === undefined))) return text;
     const error = { code: ProtocolErrorCode.InternalError, message: inexactSentence(inexact) };
     return JSON.stringify({ jsonrpc: '2.0', id, error });
   } catch {

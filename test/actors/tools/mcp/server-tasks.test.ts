@@ -46,6 +46,19 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     expect(warnings()).toEqual([]);
   });
 
+  it('fails when its result has a number that would be rounded', async () => {
+    const order = (JSON as unknown as { rawJSON: (text: string) => number }).rawJSON(
+      '12345678901234567890',
+    );
+    const result = text('built', { structuredContent: { order } });
+    const { shop } = await taskServer(generation, {
+      'tasks/get': ({ taskId }) => ended(taskId, result),
+      'tasks/result': () => result,
+    });
+    const { call } = await connected(new PuppetFolder([]), [shop]);
+    expect(await call('works__build')).toMatch(/^error -32603: .*12345678901234567890/);
+  });
+
   it('fails as the server says', async () => {
     const error = { code: -32_050, message: 'no bricks' };
     const { shop } = await taskServer(generation, {
