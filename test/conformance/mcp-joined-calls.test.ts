@@ -226,12 +226,17 @@ describe('a client that is not patient', () => {
     expect(await ask(id)).toEqual(answer);
     await client.close();
     const other = await mcpClientAt(agent.url);
-    const asked = other.callTool({ name: 'task_result', arguments: { task_id: id } });
+    const params = { name: 'task_result', arguments: { task_id: id } };
+    const asked = other.callTool(params);
     expect((await agent.post(`/tasks/${id}/decisions`, ann)).status).toBe(200);
-    expect(await asked).toEqual({
-      content: [{ type: 'text', text: paid }],
-      _meta: { task_id: id },
-    });
+    await asked;
+    // The tool may run longer than the client waits.
+    await vi.waitFor(async () => {
+      expect(await other.callTool(params)).toEqual({
+        content: [{ type: 'text', text: paid }],
+        _meta: { task_id: id },
+      });
+    }, patient);
     expect(agent.folder.paid).toHaveLength(1);
   });
 
