@@ -102,11 +102,13 @@ function checkEndpoints(
   }
 }
 
-/** Returns a fetch to issuers: it follows no redirects, and limits the size of an answer. */
+/** Returns a fetch to issuers: it follows no redirects, and limits the size and the time of an answer. */
 export function issuerFetch(outbound: IssuerEgress | undefined) {
   return async (url: string, options: object): Promise<Response> => {
     const fetchIt = outbound?.fetch ?? globalThis.fetch;
-    const { status, headers, body } = await fetchIt(url, { ...options, redirect: 'manual' });
+    // The library sets a signal of its own.
+    const limited = { signal: AbortSignal.timeout(patience * 1_000), ...options };
+    const { status, headers, body } = await fetchIt(url, { ...limited, redirect: 'manual' });
     const tooLong = () => new Error('the issuer answered more than 256 KiB');
     const bytes = await collectBytes(body, largest, tooLong);
     return new Response(bytes.length === 0 ? null : bytes, { status, headers });

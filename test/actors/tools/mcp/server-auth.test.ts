@@ -140,3 +140,16 @@ it('starts no sign-in at another issuer than the one that the server named first
   await shop.logout();
   await expect(shop.startLogin(redirect)).rejects.toThrow('got no token from its issuer');
 });
+
+it('asks nothing without a time limit, which a server could use to hold all sign-ins', async () => {
+  const { issuer, open } = await daemons();
+  const asked: [string, boolean][] = [];
+  const asks: typeof globalThis.fetch = async (input, init) => {
+    asked.push([new URL(String(input)).pathname, init?.signal instanceof AbortSignal]);
+    return fetch(input, init);
+  };
+  const shop = open({ issuer: undefined, url: `${issuer.issuer}/mcp` }, asks);
+  await shop.finishLogin(issuer.signIn(await shop.startLogin(redirect)));
+  expect(asked).toEqual(expect.arrayContaining([['/register', true]]));
+  expect(asked.filter(([, isLimited]) => !isLimited)).toEqual([]);
+});
