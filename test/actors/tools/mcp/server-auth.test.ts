@@ -153,3 +153,36 @@ it('asks nothing without a time limit, which a server could use to hold all sign
   expect(asked).toEqual(expect.arrayContaining([['/register', true]]));
   expect(asked.filter(([, isLimited]) => !isLimited)).toEqual([]);
 });
+
+it('a daemon whose renewal takes too long does not end the right of the next one', async () => {
+  const clock = new ManualClock(1_000_000);
+  const records = new SqliteWebRecords(new DatabaseSync(':memory:'));
+  const vaultOf = (owner: string) =>
+    new TokenVault({ records, key: async () => Buffer.alloc(32, 7), clock, owner });
+  const steps: string[] = [];
+  const begin = (owner: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const over = vaultOf(owner).exclusively('shop', () => {
+      steps.push(owner);
+      return promise;
+    });
+    return async () => {
+      resolve();
+      await over;
+    };
+  };
+  const endSlow = begin('slow');
+  await setImmediate();
+  clock.advance(60_000);
+  const endNext = begin('next');
+  await setImmediate();
+  await endSlow();
+  const endLast = begin('last');
+  await setImmediate();
+  expect(steps).toEqual(['slow', 'next']);
+  await endNext();
+  clock.advance(100);
+  await setImmediate();
+  await endLast();
+  expect(steps).toEqual(['slow', 'next', 'last']);
+});

@@ -22,7 +22,7 @@ const tokens = z.object({
 export type ServerTokens = z.output<typeof tokens>;
 
 export interface VaultPorts {
-  records: Pick<WebRecords, 'put' | 'find' | 'take'>;
+  records: Pick<WebRecords, 'put' | 'change' | 'find' | 'take'>;
   /** Returns the key of a purpose, which all daemons over the store share. */
   key: (purpose: string) => Promise<Buffer>;
   clock: Clock;
@@ -84,10 +84,10 @@ export class TokenVault {
   /** Runs a renewal while no other daemon renews the tokens of the server. */
   async exclusively<Result>(server: string, run: () => Promise<Result>): Promise<Result> {
     const { records, clock, owner: self } = this.#ports;
+    const right = { kind: 'mcp_lease', id: server, owner: self, value: {} } as const;
     const take = () => {
-      const [now, id] = [clock.now(), server];
-      const record = { kind: 'mcp_lease', id, owner: self, expiresAt: now + lease.time } as const;
-      return stored(() => records.put({ ...record, value: {} }, now));
+      const now = clock.now();
+      return stored(() => records.put({ ...right, expiresAt: now + lease.time }, now));
     };
     while (!(await take())) {
       await new Promise<void>((resolve) => void clock.setTimeout(resolve, lease.pause));
@@ -95,8 +95,8 @@ export class TokenVault {
     try {
       return await run();
     } finally {
-      // It expires by itself.
-      await records.take('mcp_lease', server).catch(() => undefined);
+      // It expires by itself; after that it may be the right of another daemon.
+      await records.change({ ...right, expiresAt: 0 }).catch(() => undefined);
     }
   }
 
