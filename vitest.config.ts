@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { patient } from './test/helpers/patient.ts';
 import { suiteOf } from './test/helpers/runs.ts';
 import { kindsOfTests } from './test/tooling/kinds-of-tests.ts';
 import { memoryFolder } from './test/tooling/memory-folder.ts';
@@ -39,6 +40,7 @@ export default defineConfig({
     // Many tests start processes; a slow machine is no failure.
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    expect: { poll: patient },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     // Files share a worker, and each starts from the same state.
     isolate: false,
