@@ -39,11 +39,17 @@ describe('the decisions of a caller', () => {
       return done;
     };
     const approved = send('approved');
-    await vi.waitFor(async () => expect((await operator.get('/deferrals')).body.total).toBe(1));
+    await vi.waitFor(
+      async () => expect((await operator.get('/deferrals')).body.total).toBe(1),
+      patient,
+    );
     await ann.decide('approved', { decision: 'approve', note: 'checked' });
     await approved;
     const rejected = send('rejected');
-    await vi.waitFor(async () => expect((await operator.get('/deferrals')).body.total).toBe(1));
+    await vi.waitFor(
+      async () => expect((await operator.get('/deferrals')).body.total).toBe(1),
+      patient,
+    );
     await ann.decide('rejected', { decision: 'reject', note: 'no' });
     await rejected;
     const shown = {

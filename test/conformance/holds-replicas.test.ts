@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ServiceSettings } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { PostgresServer } from '../helpers/postgres-server.ts';
 import { startReplicas } from '../helpers/replicas.ts';
 
@@ -57,7 +58,7 @@ it('release a call once also while the request that asked for it waits at anothe
       const { deferrals } = (await b.get('/deferrals')).body;
       expect(deferrals).toHaveLength(1);
       return deferrals[0].task_id;
-    });
+    }, patient);
     await b.post(`/holds/${id}/decisions`, { decision: 'approve' });
     const answers = await Promise.all([b.get(`/holds/${id}`), c.get(`/holds/${id}`), waiting]);
     const released = answers.map(({ body }) => body.released);

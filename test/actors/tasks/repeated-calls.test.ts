@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { TaskRequest } from '../../../src/actors/tasks/task-request.ts';
+import { patient } from '../../helpers/patient.ts';
 import { decision, ends, parks, playing, reaches, toolCalled } from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
@@ -41,6 +42,6 @@ it('is told of an equal call of the session when a task runs again', async () =>
   const again = await vi.waitUntil(async () => {
     const task = await system.reads.find(first.id);
     return task?.state === 'deferred' && task;
-  });
+  }, patient);
   expect([again.deferral?.repeats]).toEqual(ranBeside);
 });

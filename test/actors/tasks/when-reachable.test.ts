@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { UnreachableError } from '../../../src/actors/records/store/task-store.ts';
 import { whenReachable } from '../../../src/actors/tasks/when-reachable.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
+import { patient } from '../../helpers/patient.ts';
 
 function reading(outcomes: (string | Error)[]) {
   const clock = new ManualClock(0);
@@ -19,7 +20,10 @@ const away = () => new UnreachableError(new Error('gone'));
 it('reads again each second until the store can be reached', async () => {
   const { clock, read, found } = reading([away(), away(), 'a task']);
   for (let tries = 1; tries <= 2; tries += 1) {
-    await vi.waitFor(() => expect([clock.pending, read.mock.calls.length]).toEqual([1, tries]));
+    await vi.waitFor(
+      () => expect([clock.pending, read.mock.calls.length]).toEqual([1, tries]),
+      patient,
+    );
     clock.advance(1_000);
   }
   expect(await found).toBe('a task');
@@ -34,7 +38,7 @@ it('does not read again what fails otherwise', async () => {
 
 it('reads no more for who has left', async () => {
   const { clock, left, read, found } = reading([away(), away(), away()]);
-  await vi.waitFor(() => expect(clock.pending).toBe(1));
+  await vi.waitFor(() => expect(clock.pending).toBe(1), patient);
   left.abort();
   await expect(found).rejects.toThrow(UnreachableError);
   expect([read.mock.calls.length, clock.pending]).toEqual([2, 0]);

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentConnection } from '../../../src/actors/agent-connection.ts';
 import { AgentLine } from '../../../src/actors/workspace/agent-line.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
+import { prompt } from '../../helpers/patient.ts';
 
 async function lineTo(answer: RequestListener, isProven = true) {
   const seen: (string | undefined)[] = [];
@@ -52,7 +53,7 @@ describe('a line to an agent that may be anybody', () => {
   ])('says in a sentence that it %s', async (_, answer, code, message) => {
     const { line, seen, clock } = await lineTo(answer);
     const told = expect(line.json(call)).rejects.toMatchObject({ code, message });
-    await vi.waitUntil(() => seen.length > 0, { interval: 1 });
+    await vi.waitUntil(() => seen.length > 0, prompt);
     if (code === 'slow') clock.advance(call.patience);
     await told;
   });

@@ -4,6 +4,7 @@ import {
   type DevicePushOutcome,
   devicePushMachine,
 } from '../../../src/machines/push/device-push-machine.ts';
+import { prompt } from '../../helpers/patient.ts';
 
 const waits = { type: 'call.waits' } as const;
 
@@ -22,7 +23,7 @@ function push(...outcomes: (DevicePushOutcome | Error)[]) {
     { clock },
   ).start();
   const settled = (state: string) =>
-    vi.waitUntil(() => actor.getSnapshot().value === state, { interval: 1 });
+    vi.waitUntil(() => actor.getSnapshot().value === state, prompt);
   return { actor, clock, givenUp, posts: () => posts, settled };
 }
 

@@ -12,6 +12,7 @@ import { AgentFolder, type ServiceSettings } from '../../../helpers/agent-folder
 import { aSaying } from '../../../helpers/chat-thread.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { MemoryChat } from '../../../helpers/memory-chat.ts';
+import { prompt } from '../../../helpers/patient.ts';
 import {
   deferring,
   startInFolder,
@@ -90,7 +91,7 @@ describe('a message to the agent', () => {
     await conversations.receive(say('one'));
     await chat.ended('[done]');
     await conversations.receive(say('two'));
-    await vi.waitUntil(() => chat.said().length === 2, { interval: 2 });
+    await vi.waitUntil(() => chat.said().length === 2, prompt);
     const { body } = await agent.get('/tasks/memory.room.1');
     expect([chat.said(), body.history.map(({ parts }: any) => parts[0].text)]).toEqual([
       ['echo: one', 'echo: two'],
@@ -121,7 +122,7 @@ describe('a message to the agent', () => {
     await chat.ended('[done]');
     await conversations.receive(say('hello'));
     await conversations.receive(say('bye'));
-    await vi.waitUntil(() => chat.said().length === 2, { interval: 2 });
+    await vi.waitUntil(() => chat.said().length === 2, prompt);
     expect(chat.said()).toEqual(['echo: hello', 'echo: bye']);
   });
 
@@ -397,11 +398,9 @@ describe('what goes wrong with a chat', () => {
     const agent = await startTestAgent();
     const { conversations, logged, store } = await chatWith(agent);
     await conversations.receive(say('canary-words', { adapter: 'gone' }));
-    await vi.waitUntil(async () => (await store.conversations.open()).length === 0, {
-      interval: 2,
-    });
+    await vi.waitUntil(async () => (await store.conversations.open()).length === 0, prompt);
     await agent.reached('memory.room.1', 'completed');
-    await vi.waitUntil(() => logged.length === 3, { interval: 2 });
+    await vi.waitUntil(() => logged.length === 3, prompt);
     const about = {
       adapter: 'gone',
       task_id: 'memory.room.1',

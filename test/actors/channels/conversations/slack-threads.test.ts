@@ -6,6 +6,7 @@ import { createSlackAdapter } from '../../../../src/actors/channels/slack/slack-
 import { createOwnFetch } from '../../../../src/actors/outbound/egress/egress.ts';
 import { systemClock } from '../../../../src/actors/system-clock.ts';
 import type { ServiceSettings } from '../../../helpers/agent-folder.ts';
+import { prompt } from '../../../helpers/patient.ts';
 import { deferring, startTestAgent } from '../../../helpers/test-agent.ts';
 import { openStore, temporaryFolder } from '../../../helpers/test-system.ts';
 import { anEgress } from '../../outbound/egress/an-egress.ts';
@@ -193,7 +194,7 @@ describe('the agent in Slack', () => {
     await slack.mention({ channel: 'general', text: 'long '.repeat(1_500).trim() });
     await answered(slack, 'general', /The full answer is in the file/);
     const { files } = slack.messages('general').at(-1)!;
-    await vi.waitUntil(() => files[0]?.content !== null, { interval: 2 });
+    await vi.waitUntil(() => files[0]?.content !== null, prompt);
     expect(files.map(({ name, content }) => [name, content])).toEqual([
       ['answer.md', expect.stringMatching(/^echo: (?:long ?)+/)],
     ]);

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { fakeUser } from '../../../../packages/fake-slack/workspace/people.ts';
 import type { DeliveryError, KeptNotice } from '../../../../src/actors/channels/channel-adapter.ts';
 import type { DecisionAttempt } from '../../../../src/machines/governance/approvers.ts';
+import { patient } from '../../../helpers/patient.ts';
 import { aNotice, endings } from './slack-notices.ts';
 import { openSlackRig } from './slack-rig.ts';
 
@@ -169,13 +170,13 @@ describe('the Slack adapter', () => {
     await connect();
     kept.push({ notice: aNotice(), ref: await adapter.deliver(aNotice(), never) });
     await slack.click({ channel: 'refunds', action: 'holdpoint_approve', user: 'bob' });
-    await vi.waitFor(() => expect(decided).toHaveLength(1));
+    await vi.waitFor(() => expect(decided).toHaveLength(1), patient);
     const bob = slack.workspace.user('bob');
     Object.assign(bob ?? {}, { isDeleted: true });
     const event = { type: 'user_change', user: { id: bob?.id ?? '' } };
     await slack.socket.deliver('events_api', { event }, false);
     await slack.click({ channel: 'refunds', action: 'holdpoint_approve', user: 'bob' });
-    await vi.waitFor(() => expect(decided).toEqual(['bob@example.com', null]));
+    await vi.waitFor(() => expect(decided).toEqual(['bob@example.com', null]), patient);
   });
 
   it('acknowledges what people say once it was taken in, so that nothing is lost', async () => {

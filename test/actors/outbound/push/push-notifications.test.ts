@@ -6,6 +6,7 @@ import { type SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-s
 import type { Task, TaskState } from '../../../../src/machines/domain/task.ts';
 import { mostAttempts, pauseAfter } from '../../../../src/machines/push/push-delivery-machine.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { prompt } from '../../../helpers/patient.ts';
 import { aPushTarget } from '../../../helpers/push-target.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { openStore, temporaryFolder } from '../../../helpers/test-system.ts';
@@ -188,7 +189,7 @@ describe('telling receivers', () => {
       await paused();
       clock.advance(pauseAfter(attempt));
     }
-    await vi.waitUntil(() => logged.length > 0, { interval: 1 });
+    await vi.waitUntil(() => logged.length > 0, prompt);
     const error =
       'egress blocked: hook.example.test resolves to a private address (mode=allowlist)';
     expect(logged).toEqual([
@@ -208,9 +209,10 @@ describe('a restart', () => {
     before.push.changed(await keep('working', 1));
     await paused();
     await told(1, '/told');
-    await vi.waitUntil(async () => (await store.push.open()).some(({ told: at }) => at === 1), {
-      interval: 1,
-    });
+    await vi.waitUntil(
+      async () => (await store.push.open()).some(({ told: at }) => at === 1),
+      prompt,
+    );
     await before.push.stop();
     await keep('deferred', 2);
     const after = startPush();
