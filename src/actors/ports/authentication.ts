@@ -25,7 +25,7 @@ export type AuthFailure = 'missing_token' | 'rejected' | 'invalid' | 'provider_u
  * was made for the MCP endpoint alone.
  */
 export type Verification =
-  | { kind: 'verified'; caller: Caller; tokenKind: TokenKind; isForMcp?: boolean }
+  | { kind: 'verified'; caller: Caller; tokenKind: TokenKind; isForMcp?: true }
   | { kind: 'anonymous' }
   | { kind: 'rejected'; reason: AuthFailure; message: string; tokenKind: TokenKind };
 

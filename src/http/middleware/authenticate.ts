@@ -99,7 +99,8 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
 
 /** The token that a person gave to an MCP client calls tools. It neither decides nor reads anything elsewhere. */
 function atPath(verdict: Verification, path: string): Verification {
-  if (verdict.kind !== 'verified' || verdict.isForMcp !== true || path === mcpPath) return verdict;
+  if (verdict.kind !== 'verified' || verdict.isForMcp === undefined || path === mcpPath)
+    return verdict;
   const message = `the token is for ${mcpPath} alone; ask for one for this agent`;
   return { kind: 'rejected', reason: 'invalid', message, tokenKind: verdict.tokenKind };
 }

@@ -54,7 +54,9 @@ export async function oidcVerifier(
             reads: ports.reads(),
           });
           const isForMcp = ![claims.aud ?? []].flat().some((audience) => own.includes(audience));
-          if (caller !== null) return { kind: 'verified', caller, isForMcp };
+          if (caller !== null) {
+            return { kind: 'verified', caller, ...(isForMcp ? { isForMcp } : {}) };
+          }
           return refusal('rejected', `the token has no user in its claim ${map.user_id}`);
         },
       });

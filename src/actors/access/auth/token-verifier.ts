@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts';
 
 /** The verdict of a provider on a credential that it recognises. */
 export type TokenVerdict =
-  | { kind: 'verified'; caller: Caller; isForMcp?: boolean }
+  | { kind: 'verified'; caller: Caller; isForMcp?: true }
   | { kind: 'rejected'; reason: AuthFailure; message: string };
 
 export interface VerifierPorts {
