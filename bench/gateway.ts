@@ -18,8 +18,8 @@ server:
 
 /** Callers, and milliseconds between two calls of one. */
 const callers = 100;
-const every = 500;
-const callsOfOne = 20;
+const every = 2_000;
+const callsOfOne = 5;
 
 /** What a gateway adds to a call of an MCP server, measured in turns with calls to the server itself. */
 export async function gatewayFigures(): Promise<Figure[]> {
