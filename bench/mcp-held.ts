@@ -25,7 +25,7 @@ const addresses = 64;
 const spareFiles = 2_500;
 
 const progressMark = '"method":"notifications/progress"';
-const resultMark = '"result":{"content"';
+const resultMark = '"result":{';
 const longestMark = Math.max(progressMark.length, resultMark.length);
 
 /** Calls over MCP that are held, each on a connection of its own, of which nothing is kept but what was counted. */
