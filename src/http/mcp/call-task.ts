@@ -4,7 +4,6 @@ import { waitsMark } from '../../machines/task/wait-mark.ts';
 import { RpcError } from '../wire/json-rpc.ts';
 import { timestamp } from '../wire/timestamp.ts';
 import { waitOf } from './call-progress.ts';
-import type { Era } from './client-abilities.ts';
 import { type DecisionLink, decisionLink, inputRequestsOf } from './decision-link.ts';
 import type { McpFace } from './mcp-face.ts';
 import { type CallAnswer, presentCall } from './present-call.ts';
@@ -26,8 +25,10 @@ export interface TaskView {
 
 /** Formats the state of a call as a task of MCP 2025-11-25. */
 export function presentLegacyTask(task: Task, view: TaskView): Record<string, unknown> {
+  const { result, error } = outcomeOf(task);
+  const isFailed = error !== undefined || result?.isError === true;
   return {
-    ...stateOf(task, 'legacy', linkFor(task, view) !== null),
+    ...stateOf(task, { isAsking: linkFor(task, view) !== null, isFailed }),
     ttl: keptFor(task, view),
     pollInterval: pauseOf(task, view.now),
   };
@@ -38,7 +39,7 @@ export function presentModernTask(task: Task, view: TaskView): Record<string, un
   const link = linkFor(task, view);
   const { result, error } = outcomeOf(task);
   return {
-    ...stateOf(task, 'modern', link !== null),
+    ...stateOf(task, { isAsking: link !== null, isFailed: error !== undefined }),
     ttlMs: keptFor(task, view),
     pollIntervalMs: pauseOf(task, view.now),
     ...(link === null ? {} : { inputRequests: inputRequestsOf(link) }),
@@ -58,24 +59,28 @@ function linkFor(task: Task, { face, links }: TaskView): DecisionLink | null {
   return links ? decisionLink(task, face) : null;
 }
 
-function stateOf(task: Task, era: Era, isAsking: boolean): Record<string, unknown> {
+interface Standing {
+  /** True while the client has an address to show. */
+  isAsking: boolean;
+  /** An error result counts as a failure in MCP 2025-11-25 only. */
+  isFailed: boolean;
+}
+
+function stateOf(task: Task, standing: Standing): Record<string, unknown> {
   const message = messageOf(task);
   return {
     taskId: task.id,
-    status: statusOf(task, era, isAsking),
+    status: statusOf(task, standing),
     ...(message === null ? {} : { statusMessage: message }),
     createdAt: timestamp(task.createdAt),
     lastUpdatedAt: timestamp(task.changedAt),
   };
 }
 
-/** The generations differ in a call that ended with an error result: `failed` with sessions, `completed` without. */
-function statusOf(task: Task, era: Era, isAsking: boolean): string {
-  if (!isFinal(task.state)) return isAsking ? 'input_required' : 'working';
-  if (task.state === 'canceled') return 'cancelled';
-  const { result, error } = outcomeOf(task);
-  if (error !== undefined) return 'failed';
-  return era === 'legacy' && result?.isError === true ? 'failed' : 'completed';
+function statusOf({ state }: Task, { isAsking, isFailed }: Standing): string {
+  if (!isFinal(state)) return isAsking ? 'input_required' : 'working';
+  if (state === 'canceled') return 'cancelled';
+  return isFailed ? 'failed' : 'completed';
 }
 
 function messageOf(task: Task): string | null {

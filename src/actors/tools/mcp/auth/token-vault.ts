@@ -95,7 +95,7 @@ export class TokenVault {
     try {
       return await run();
     } finally {
-      // It expires by itself; after that it may be the right of another daemon.
+      // Ends only the lease of this daemon.
       await records.change({ ...right, expiresAt: 0 }).catch(() => undefined);
     }
   }
