@@ -17,3 +17,8 @@ export function spread(times: readonly number[]): string {
 export function mebibytes(bytes: number): string {
   return `${Math.round(bytes / 1024 ** 2)} MiB`;
 }
+
+/** Writes milliseconds as seconds. */
+export function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1_000).toFixed(1)} s`;
+}

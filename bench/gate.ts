@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { startDaemon } from './daemon.ts';
 import { type Figure, mebibytes, spread } from './figure.ts';
 import { holdsInProcess } from './in-process.ts';
-import { measure, medianOf, percentile } from './load.ts';
+import { measure, medianOf, paced, percentile } from './load.ts';
 import { fillSqlite } from './parked-rows.ts';
 import { allAtRest } from './scenarios.ts';
 
@@ -33,7 +32,7 @@ export async function gateFigures(): Promise<Figure[]> {
     await measure(16, 1_000, () => gate.ask('ls').then(() => undefined));
     return [
       ...(await allowed(gate)),
-      await paced(gate),
+      await pacedCalls(gate),
       ...(await held(gate)),
       await holdsInProcess(),
     ];
@@ -134,21 +133,8 @@ async function allowed(gate: Gate): Promise<Figure[]> {
 }
 
 /** 100 programs that each make four calls a second, as agents that work between their calls do. */
-async function paced(gate: Gate): Promise<Figure> {
-  const programs = 100;
-  const pause = 250;
-  const times: number[] = [];
-  const program = async (index: number): Promise<void> => {
-    await setTimeout((index * pause) / programs);
-    for (let call = 0; call < 20; call += 1) {
-      const began = performance.now();
-      await gate.ask('ls');
-      const took = performance.now() - began;
-      times.push(took);
-      await setTimeout(Math.max(0, pause - took));
-    }
-  };
-  await Promise.all(Array.from({ length: programs }, (_, index) => program(index)));
+async function pacedCalls(gate: Gate): Promise<Figure> {
+  const times = await paced({ callers: 100, jobs: 20, every: 250 }, () => gate.ask('ls'));
   return {
     what: 'an allowed call of one of 100 programs, 400 calls/s in all',
     measured: spread(times),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startDaemon } from './daemon.ts';
 import { type Figure, spread } from './figure.ts';
-import { percentile } from './load.ts';
+import { paced, percentile } from './load.ts';
 import { ModernCalls } from './modern-calls.ts';
 import { type Program, startProgram } from './program.ts';
 
@@ -16,10 +16,8 @@ server:
   rate_limit: {read_rps: 1000000, read_burst: 1000000, write_rps: 1000000, write_burst: 1000000}
 `;
 
-/** Callers, and milliseconds between two calls of one. */
-const callers = 100;
-const every = 2_000;
-const callsOfOne = 5;
+/** The calls of each round. */
+const pace = { callers: 100, jobs: 5, every: 2_000 };
 
 /** What a gateway adds to a call of an MCP server, measured in turns with calls to the server itself. */
 export async function gatewayFigures(): Promise<Figure[]> {
@@ -27,20 +25,20 @@ export async function gatewayFigures(): Promise<Figure[]> {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
   writeFileSync(join(directory, 'service.yaml'), service(server.url));
   const daemon = await startDaemon(directory);
-  const gateway = new ModernCalls(`${daemon.url}/mcp`, callers);
-  const direct = new ModernCalls(server.url, callers);
+  const gateway = new ModernCalls(`${daemon.url}/mcp`, pace.callers);
+  const direct = new ModernCalls(server.url, pace.callers);
   try {
     await until(() => gateway.call('till__look', {}).then(isSeen));
     const times = { gateway: [] as number[], direct: [] as number[] };
-    await paced(() => gateway.call('till__look', {}));
+    await paced(pace, () => gateway.call('till__look', {}));
     for (let round = 0; round < 3; round += 1) {
-      times.direct.push(...(await paced(() => direct.call('look', {}))));
-      times.gateway.push(...(await paced(() => gateway.call('till__look', {}))));
+      times.direct.push(...(await paced(pace, () => direct.call('look', {}))));
+      times.gateway.push(...(await paced(pace, () => gateway.call('till__look', {}))));
     }
     const added = (share: number) =>
       (percentile(times.gateway, share) - percentile(times.direct, share)).toFixed(1);
-    const rate = (callers * 1_000) / every;
-    const what = `a call of one of ${callers} MCP clients, ${rate} calls/s in all`;
+    const rate = (pace.callers * 1_000) / pace.every;
+    const what = `a call of one of ${pace.callers} MCP clients, ${rate} calls/s in all`;
     return [
       { what: `${what}: to the server itself`, measured: spread(times.direct), aim: '' },
       { what: `${what}: through the gateway`, measured: spread(times.gateway), aim: '' },
@@ -55,23 +53,6 @@ export async function gatewayFigures(): Promise<Figure[]> {
     await stopAll([daemon, server]);
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-/** Makes the calls of all callers, each in its own time, and returns how long each took in milliseconds. */
-async function paced(call: () => Promise<unknown>): Promise<number[]> {
-  const times: number[] = [];
-  const caller = async (index: number): Promise<void> => {
-    await pause((index * every) / callers);
-    for (let made = 0; made < callsOfOne; made += 1) {
-      const began = performance.now();
-      await call();
-      const took = performance.now() - began;
-      times.push(took);
-      await pause(Math.max(0, every - took));
-    }
-  };
-  await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)));
-  return times;
 }
 
 function isSeen({ content }: { content?: { text?: string }[] }): boolean {

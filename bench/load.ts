@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 
 /** Answers of a run: how many a second, and how long each took, in milliseconds. */
@@ -107,6 +108,29 @@ export async function measure(
   await Promise.all(Array.from({ length: callers }, caller));
   const perSecond = (jobs / (performance.now() - began)) * 1_000;
   return { perSecond, p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
+}
+
+/**
+ * Runs a job for a number of callers, each in its own time: `jobs` times, one each `every` milliseconds. Returns how long
+ * each took.
+ */
+export async function paced(
+  { callers, jobs, every }: { callers: number; jobs: number; every: number },
+  job: () => Promise<unknown>,
+): Promise<number[]> {
+  const times: number[] = [];
+  const caller = async (index: number): Promise<void> => {
+    await pause((index * every) / callers);
+    for (let made = 0; made < jobs; made += 1) {
+      const began = performance.now();
+      await job();
+      const took = performance.now() - began;
+      times.push(took);
+      await pause(Math.max(0, every - took));
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)));
+  return times;
 }
 
 /** Returns the value below which a share of the values lie. */

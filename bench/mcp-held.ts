@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Daemon, makeAgentFolder, readMetrics, startDaemon } from './daemon.ts';
-import type { Figure } from './figure.ts';
+import { type Figure, seconds } from './figure.ts';
 import { Load, measure } from './load.ts';
 
 /** Seconds that progress is counted, and between two words of it. */
@@ -220,10 +220,6 @@ async function deferredAtLeast({ url }: Daemon, count: number): Promise<void> {
 function endOf(text: string, mark: string): number {
   const at = text.lastIndexOf(mark);
   return at < 0 ? 0 : at + mark.length;
-}
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 
 function many(count: number): string {

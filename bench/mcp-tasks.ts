@@ -1,5 +1,6 @@
+import { setTimeout as rest } from 'node:timers/promises';
 import { makeAgentFolder, readMetrics, startDaemon } from './daemon.ts';
-import { type Figure, mebibytes } from './figure.ts';
+import { type Figure, mebibytes, seconds } from './figure.ts';
 import { Load, measure, percentile } from './load.ts';
 import { ModernCalls } from './modern-calls.ts';
 
@@ -78,12 +79,4 @@ async function poll(
     if (status === 'completed') return void answers.set(id, performance.now());
     await rest(Math.max(0, pollEvery - (performance.now() - asked)));
   }
-}
-
-function rest(milliseconds: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, milliseconds));
-}
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1_000).toFixed(1)} s`;
 }
