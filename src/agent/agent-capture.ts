@@ -17,7 +17,7 @@ export interface CaptureParts {
 }
 
 /** Variables that hold secrets even if the configuration does not name them. */
-const usualVariables = [
+export const usualVariables: readonly string[] = [
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
@@ -73,7 +73,7 @@ function knownSecrets({ config, skills, env, secretValues }: CaptureParts): stri
 }
 
 /** Collects the variables named by keys such as `token_env` and `from_env` at any depth. */
-function namedVariables(value: JsonValue): string[] {
+export function namedVariables(value: JsonValue): string[] {
   if (Array.isArray(value)) return value.flatMap(namedVariables);
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) =>

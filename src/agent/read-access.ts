@@ -7,7 +7,9 @@ import { type ServiceConfig } from '../actors/config/config.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { RateLimits } from '../actors/ports/rate-limits.ts';
 import { RateLimitError, resolveRateLimit } from '../actors/rate-limit.ts';
+import type { Skill } from '../actors/tools/tools.ts';
 import { isLoopback } from '../machines/loopback.ts';
+import { type MetricsTokenParts, metricsToken, SharedTokenError } from './metrics-token.ts';
 
 /** The agent may not be started with these settings. The message names the remedy. */
 export class StartError extends Error {
@@ -21,6 +23,8 @@ export interface AccessSettings {
   limits: RateLimits;
   /** Connection to the admission platform; `null` if admission is off. */
   admission: AdmissionSettings | null;
+  /** The token that opens `GET /metrics` alone; `null` for none. */
+  metricsToken: string | null;
 }
 
 /** Flags and environment that control access to the agent. */
@@ -33,11 +37,15 @@ export interface AccessOptions {
 }
 
 /** Resolves access to the agent. Throws StartError for settings that would leave the agent open or cannot be read. */
-export function readAccess(config: ServiceConfig, options: AccessOptions): AccessSettings {
+export function readAccess(
+  config: ServiceConfig,
+  options: AccessOptions & { skills: readonly Skill[] },
+): AccessSettings {
   return {
     isAuthOn: checkAuthentication(config, options),
     limits: rateLimits(config, options),
     admission: admissionSettings(options),
+    metricsToken: readMetricsToken(config, options),
   };
 }
 
@@ -74,6 +82,18 @@ function rateLimits({ server }: ServiceConfig, { rateLimit, env }: AccessOptions
     return resolveRateLimit({ flags: rateLimit ?? {}, env, file: server.rate_limit });
   } catch (error) {
     throw error instanceof RateLimitError ? new StartError(error.message) : error;
+  }
+}
+
+/** Reads the token of the metrics. Throws StartError. */
+function readMetricsToken(
+  config: ServiceConfig,
+  options: Pick<MetricsTokenParts, 'env' | 'skills'>,
+): string | null {
+  try {
+    return metricsToken({ config, ...options });
+  } catch (error) {
+    throw error instanceof SharedTokenError ? new StartError(error.message) : error;
   }
 }
 

@@ -58,7 +58,11 @@ export async function readStart(
   );
   if (agent === null || problems.length > 0) throw new ConfigError(problems);
   for (const warning of opened.warnings) options.log.warn({}, warning);
-  const access = readAccess(agent.config, { ...options, env });
+  const access = readAccess(agent.config, {
+    ...options,
+    env,
+    skills: agent.toolbox.skills,
+  });
   return {
     ...agent,
     ...access,

@@ -96,6 +96,7 @@ async function serveOn(
     authLog,
     dashboard: dashboardSignIn(parts),
     resource: mcpResource(config),
+    hasMetricsToken: parts.metricsToken !== null,
     ids,
     card: parts.card,
     schemaOf({ tool, args }) {

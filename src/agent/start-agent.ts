@@ -1,5 +1,9 @@
 import { join, resolve } from 'node:path';
-import { configuredVerifiers, createAuthenticator } from '../actors/access/access.ts';
+import {
+  type AuthenticatorOptions,
+  configuredVerifiers,
+  createAuthenticator,
+} from '../actors/access/access.ts';
 import { hearsPeople } from '../actors/channels/channels.ts';
 import { type ConfigProblem, formatProblem } from '../actors/config/config.ts';
 import type { Authenticator } from '../actors/ports/authentication.ts';
@@ -183,7 +187,8 @@ async function serve(
     push,
     shared: audit.shared,
   });
-  const tokens = { runtimeToken: runtime.token, chatToken };
+  const { metricsToken } = start;
+  const tokens = { runtimeToken: runtime.token, chatToken, metricsToken };
   const { port } = stack.use(
     await serveAgent({
       ...start,
@@ -259,7 +264,9 @@ async function authenticatorOf(
   {
     reads,
     ...tokens
-  }: { runtimeToken: string; chatToken: string | null; reads: () => CallerReads },
+  }: Pick<AuthenticatorOptions, 'runtimeToken' | 'chatToken' | 'metricsToken'> & {
+    reads: () => CallerReads;
+  },
 ): Promise<Authenticator> {
   const { auth } = config;
   return createAuthenticator({

@@ -21,7 +21,12 @@ import { offersTaskResult } from './mcp/task-result-tool.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
-import { type AuthenticatePorts, acsPath, authenticate } from './middleware/authenticate.ts';
+import {
+  type AuthenticatePorts,
+  acsPath,
+  authenticate,
+  metricsPath,
+} from './middleware/authenticate.ts';
 import { bindTasks } from './middleware/bind-tasks.ts';
 import { boundTraffic } from './middleware/bound-traffic.ts';
 import { correlate } from './middleware/correlate.ts';
@@ -109,7 +114,7 @@ type AuditPorts = AuditKeysPorts &
 export interface AppPorts
   extends AdmitPorts,
     AuditPorts,
-    Pick<AuthenticatePorts, 'dashboard' | 'resource'>,
+    Pick<AuthenticatePorts, 'dashboard' | 'resource' | 'hasMetricsToken'>,
     HealthPorts,
     ReceiptPorts,
     CallerTasksPorts,
@@ -267,7 +272,7 @@ function createRouter(
   }
   router.get('/healthz', healthz(ports));
   router.get('/readyz', readyz({ system }));
-  router.get('/metrics', metrics);
+  router.get(metricsPath, metrics);
   router.get('/.well-known/service-audit-keys', auditKeys(ports));
   router.get(auditKeysPath, cachedAuditKeys(ports));
   router.get(restCardPath, restAgentCard(ports));

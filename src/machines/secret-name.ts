@@ -3,6 +3,7 @@ import { refusedVariable } from './reserved-environment.ts';
 /** This product's own variables that hold a secret; its other variables are settings. */
 const ownSecrets = new Set([
   'SERVICE_AUDIT_SIGNING_KEY',
+  'SERVICE_METRICS_TOKEN',
   'SERVICE_PLATFORM_TOKEN',
   'SERVICE_TOKEN',
 ]);

@@ -55,7 +55,10 @@ async function openOn(stack: AsyncDisposableStack, parts: UnderTestParts): Promi
   if (agent === null || problems.length > 0)
     throw new UnusableAgentError(problems.map(formatProblem));
   const config = keptHere(agent.config);
-  const { isAuthOn } = readAccess(config, { host: '127.0.0.1', noAuth: false, env, log });
+  const { isAuthOn } = readAccess(config, {
+    ...{ host: '127.0.0.1', noAuth: false, env, log },
+    skills: agent.toolbox.skills,
+  });
   const tools = parts.toolsFor(withUnseen(agent.toolbox.tools, config));
   const toolbox = { ...agent.toolbox, tools };
   const egress = stack.adopt(closedEgress(), (opened) => opened.close());

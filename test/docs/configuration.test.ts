@@ -28,6 +28,7 @@ const env = {
   APPROVALS_CLIENT_SECRET: 'secret-of-the-page',
   ACS_HMAC_SECRET: 'secret-of-the-clients-of-the-gate',
   SERVICE_TOKEN: 'token-of-ops',
+  SERVICE_METRICS_TOKEN: 'token-of-the-metrics',
   SHOP_CLIENT_SECRET: 'secret',
   SHOP_KEY: 'key-of-the-shop',
   LOG_TOKEN: 'token-of-the-log',

@@ -11,7 +11,7 @@ export {
   type PlatformReply,
 } from './admission/admission.ts';
 export { cardSchemes, probeIssuer, probeProvider, providerAddress } from './auth/auth.ts';
-export { createAuthenticator } from './auth/authenticator.ts';
+export { type AuthenticatorOptions, createAuthenticator } from './auth/authenticator.ts';
 export { configuredVerifiers } from './auth/configured-verifiers.ts';
 export { tokenIssuers } from './auth/token-issuers.ts';
 export { loadWebAccess } from './sign-in/load-web-access.ts';

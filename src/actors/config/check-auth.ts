@@ -1,4 +1,8 @@
-import { chatProvider, runtimeProvider } from '../../machines/governance/approvers.ts';
+import {
+  chatProvider,
+  metricsProvider,
+  runtimeProvider,
+} from '../../machines/governance/approvers.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { DirectorySettings, IapSettings, OidcSettings, Sigv4Settings } from './schema-auth.ts';
 import type { ServiceConfig } from './service-schema.ts';
@@ -14,15 +18,17 @@ type Provider = ServiceConfig['auth']['providers'][number];
  * docs/contract/authentication.md).
  */
 export function checkAuth(
-  { auth: { providers }, security: { defer } }: ServiceConfig,
+  { auth: { providers }, security: { defer }, server }: ServiceConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Finding[] {
   const names = providers.map(({ name }) => name);
+  const reservedNames =
+    server.metrics === undefined ? ownProviders : [...ownProviders, metricsProvider];
   const findings = providers.map((provider, index) => {
     const path = ['auth', 'providers', index];
     return [
       ...(names.indexOf(provider.name) < index ? [repeated([...path, 'name'])] : []),
-      ...(ownProviders.includes(provider.name) ? [reserved([...path, 'name'])] : []),
+      ...(reservedNames.includes(provider.name) ? [reserved([...path, 'name'])] : []),
       ...settingsFindings(provider, providers.slice(0, index), env, path),
       ...(provider.type === 'http_verifier' && index < providers.length - 1
         ? [swallowing([...path, 'type'])]

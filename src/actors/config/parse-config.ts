@@ -14,6 +14,7 @@ import { checkInlineTokens } from './check-inline-tokens.ts';
 import { type CompiledLayers, checkLayers } from './check-layers.ts';
 import { checkLoosening } from './check-loosening.ts';
 import { checkMcp } from './check-mcp.ts';
+import { checkMetrics } from './check-metrics.ts';
 import { checkModel } from './check-model.ts';
 import { checkRuleNames } from './check-rule-names.ts';
 import { checkServer } from './check-server.ts';
@@ -167,6 +168,7 @@ function check(tree: Tree, value: JsonValue, env: ParseOptions['env']): Checked 
     ...checkTools(config),
     ...checkCapture(config),
     ...checkServer(config),
+    ...checkMetrics(config, env),
     ...checkStoreSettings(config, env, tree.isWritten),
     ...checkCard(config),
     ...checkStepUp(config),

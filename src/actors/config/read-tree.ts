@@ -226,5 +226,6 @@ class TreeReader {
 function namesVariable(path: Path): boolean {
   const key = path.at(-1);
   if (path[0] === 'settings') return typeof key === 'string' && key.endsWith('_env');
-  return (path[0] === 'auth' || path[0] === 'audit') && (key === 'token_env' || key === 'key_env');
+  const isSection = path[0] === 'auth' || path[0] === 'audit' || path[0] === 'server';
+  return isSection && (key === 'token_env' || key === 'key_env');
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { answerPlaces } from '../../machines/domain/task.ts';
 import { taskAccesses } from '../../machines/task/task-access.ts';
-import { duration, name, positiveDuration } from './schema-value.ts';
+import { duration, name, positiveDuration, variableName } from './schema-value.ts';
 
 /** Proxies that name the address of a client. */
 export const trustedProxies = z
@@ -56,6 +56,15 @@ const mcpFaceSchema = z.object({
         'Scopes that clients request with a token for `/mcp`, in its metadata and challenge; tokens are not checked for them.',
       example: ['tools'],
     }),
+});
+
+/** `server.metrics`: access to the metrics. */
+const metricsSchema = z.object({
+  token_env: variableName.meta({
+    description:
+      'Variable that holds a bearer token for `GET /metrics`, which opens nothing else: 16 to 512 characters, different from every other token.',
+    example: 'SERVICE_METRICS_TOKEN',
+  }),
 });
 
 /** `server`: the HTTP server of the daemon. */
@@ -113,6 +122,11 @@ export const serverSchema = z.object({
         'Shows the tools of the agent to MCP clients, at `/mcp`; each call is a task. `true` or a block turns it on.',
       example: true,
     }),
+  metrics: metricsSchema.optional().meta({
+    description:
+      'Lets a monitoring system read `GET /metrics` with a token of its own. Without a token of the agent or this one the route then returns 401, even while authentication is off.',
+    example: { token_env: 'SERVICE_METRICS_TOKEN' },
+  }),
   rate_limit: rateLimitSchema.prefault({}).describe('How often one address may call.'),
 });
 

@@ -20,12 +20,15 @@ export type TokenKind = 'none' | 'bearer' | 'jwt' | 'iap' | 'sigv4' | 'runtime' 
  */
 export type AuthFailure = 'missing_token' | 'rejected' | 'invalid' | 'provider_unavailable';
 
+/** The only part of the agent that a token opens: the MCP endpoint, or `GET /metrics`. */
+export type TokenPlace = 'mcp' | 'metrics';
+
 /**
- * Result of the authentication chain; `anonymous` only while authentication is off. `isForMcp` is true for a token that
- * was made for the MCP endpoint alone.
+ * Result of the authentication chain; `anonymous` only while authentication is off. `opens` is absent for a token that
+ * is not restricted to one place.
  */
 export type Verification =
-  | { kind: 'verified'; caller: Caller; tokenKind: TokenKind; isForMcp?: true }
+  | { kind: 'verified'; caller: Caller; tokenKind: TokenKind; opens?: TokenPlace }
   | { kind: 'anonymous' }
   | { kind: 'rejected'; reason: AuthFailure; message: string; tokenKind: TokenKind };
 

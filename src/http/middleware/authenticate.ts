@@ -32,6 +32,8 @@ export interface AuthenticatePorts extends EnvelopePorts, PagePorts {
   dashboard?: DashboardSignIn | null;
   /** The MCP endpoint as clients request tokens for it; absent or `null` if no issuer makes them. */
   resource?: ProtectedResource | null;
+  /** True if `GET /metrics` requires a token even while authentication is off. */
+  hasMetricsToken?: boolean;
 }
 
 /** Public paths, readable without authentication (docs/contract/authentication.md). */
@@ -49,6 +51,9 @@ const publicPaths: ReadonlySet<string> = new Set([
 
 /** Path of the Guardian of the Agent Control Standard. */
 export const acsPath = '/acs';
+
+/** Path of the metrics. */
+export const metricsPath = '/metrics';
 
 /** Path of the approvals page. */
 export const approvalsPath = '/approvals';
@@ -72,7 +77,7 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
       iapAssertion: ctx.get('X-Cloud-Iap-Jwt-Assertion') || null,
       orgId: orgOf(ctx.get('X-Service-Org-ID')),
     });
-    const verdict = atPath(found, ctx.path);
+    const verdict = atPlace(found, ctx, ports.hasMetricsToken ?? false);
     const named = ctx.get(personHeader);
     if (named !== '' && verdict.kind !== 'rejected') {
       const caller = verdict.kind === 'verified' ? verdict.caller : null;
@@ -97,11 +102,27 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
   };
 }
 
-/** The token that a person gave to an MCP client calls tools. It neither decides nor reads anything elsewhere. */
-function atPath(verdict: Verification, path: string): Verification {
-  if (verdict.kind !== 'verified' || verdict.isForMcp === undefined || path === mcpPath)
-    return verdict;
-  const message = `the token is for ${mcpPath} alone; ask for one for this agent`;
+/**
+ * Rejects a token that opens only another place. The token that a person gave to an MCP client calls tools; it neither
+ * decides nor reads anything elsewhere. The token of the monitoring system reads the metrics. Once there is one, the
+ * metrics are not public while authentication is off.
+ */
+function atPlace(
+  verdict: Verification,
+  { path, method }: Context,
+  isMetricsGuarded: boolean,
+): Verification {
+  const isMetrics = path === metricsPath && isRead(method);
+  if (verdict.kind === 'anonymous' && path === metricsPath && isMetricsGuarded) {
+    const message = 'send a bearer token in the Authorization header';
+    return { kind: 'rejected', reason: 'missing_token', message, tokenKind: 'none' };
+  }
+  if (verdict.kind !== 'verified' || verdict.opens === undefined) return verdict;
+  if (verdict.opens === 'mcp' ? path === mcpPath : isMetrics) return verdict;
+  const message =
+    verdict.opens === 'mcp'
+      ? `the token is for ${mcpPath} alone; ask for one for this agent`
+      : `the token is for GET ${metricsPath} alone; sign in to the agent`;
   return { kind: 'rejected', reason: 'invalid', message, tokenKind: verdict.tokenKind };
 }
 

@@ -478,7 +478,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /metrics': {
     id: 'getMetrics',
     tag: 'watching',
-    says: 'Shows figures in the text format of Prometheus.',
+    says: 'Shows figures in the text format of Prometheus, with the usual sign-in or the token of `server.metrics`.',
     answers: { 200: { says: 'The figures.', content: { 'text/plain': null } } },
     form,
   },

@@ -47,6 +47,9 @@ export const runtimeProvider = 'runtime';
 /** Provider name of chat users. They send requests through the HTTP API, but decide only inside the daemon. */
 export const chatProvider = 'chat';
 
+/** Provider name of the monitoring system, which reads the metrics alone. */
+export const metricsProvider = 'metrics';
+
 /**
  * Returns an allowlist without blank entries, normalised for comparison (docs/contract/decisions.md). A malformed entry
  * is kept unchanged and matches no email.

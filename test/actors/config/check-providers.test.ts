@@ -7,7 +7,7 @@ import { authSchema } from '../../../src/actors/config/schema-auth.ts';
 function findings(...providers: object[]): string[] {
   const auth = authSchema.parse({ providers });
   const security = { defer: { bind_approver: false } };
-  return checkAuth({ auth, security } as ServiceConfig, {}).map(
+  return checkAuth({ auth, security, server: {} } as ServiceConfig, {}).map(
     ({ path, message, severity }) => `${severity} ${path.join('.')} | ${message}`,
   );
 }

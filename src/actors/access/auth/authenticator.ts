@@ -1,9 +1,14 @@
 import { SpanStatusCode } from '@opentelemetry/api';
-import { chatProvider, runtimeProvider } from '../../../machines/governance/approvers.ts';
+import {
+  chatProvider,
+  metricsProvider,
+  runtimeProvider,
+} from '../../../machines/governance/approvers.ts';
 import type {
   Authenticator,
   Credentials,
   TokenKind,
+  TokenPlace,
   Verification,
 } from '../../ports/authentication.ts';
 import { inSpan } from '../../telemetry/telemetry.ts';
@@ -16,6 +21,8 @@ export interface AuthenticatorOptions {
   runtimeToken: string;
   /** The token of chat conversations; absent or `null` if no chat takes conversations. */
   chatToken?: string | null;
+  /** The token of the monitoring system; absent or `null` for none. */
+  metricsToken?: string | null;
   /** The remaining verifiers, in order. */
   tokens: readonly TokenVerifier[];
   /** True if callers without a token are accepted. A presented token must still be valid. */
@@ -29,10 +36,14 @@ export interface AuthenticatorOptions {
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const runtime = { provider: runtimeProvider, userId: runtimeProvider };
   const chat = { provider: chatProvider, userId: chatProvider };
-  const { runtimeToken, chatToken = null } = options;
+  const metrics = { provider: metricsProvider, userId: metricsProvider };
+  const { runtimeToken, chatToken = null, metricsToken = null } = options;
   const chain = [
     staticTokenVerifier(runtimeToken, runtime, 'runtime'),
     ...(chatToken === null ? [] : [staticTokenVerifier(chatToken, chat, 'runtime')]),
+    ...(metricsToken === null
+      ? []
+      : [onlyFor('metrics', staticTokenVerifier(metricsToken, metrics))]),
     ...options.tokens,
   ];
   const unknown = unknownTo(options);
@@ -44,6 +55,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         if (verdict.kind === 'rejected') span.setStatus({ code: SpanStatusCode.ERROR });
         return verdict;
       }),
+  };
+}
+
+/** Restricts the callers of a verifier to one place. */
+function onlyFor(opens: TokenPlace, verifier: TokenVerifier): TokenVerifier {
+  return {
+    tokenKind: verifier.tokenKind,
+    async verify(credentials) {
+      const verdict = await verifier.verify(credentials);
+      return verdict?.kind === 'verified' ? { ...verdict, opens } : verdict;
+    },
   };
 }
 

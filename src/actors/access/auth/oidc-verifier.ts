@@ -55,7 +55,7 @@ export async function oidcVerifier(
           });
           const isForMcp = ![claims.aud ?? []].flat().some((audience) => own.includes(audience));
           if (caller !== null) {
-            return { kind: 'verified', caller, ...(isForMcp ? { isForMcp } : {}) };
+            return { kind: 'verified', caller, ...(isForMcp ? { opens: 'mcp' } : {}) };
           }
           return refusal('rejected', `the token has no user in its claim ${map.user_id}`);
         },

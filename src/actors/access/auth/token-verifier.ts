@@ -1,12 +1,17 @@
 import type { Caller } from '../../../machines/domain/task.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
-import type { AuthFailure, Credentials, TokenKind } from '../../ports/authentication.ts';
+import type {
+  AuthFailure,
+  Credentials,
+  TokenKind,
+  TokenPlace,
+} from '../../ports/authentication.ts';
 import type { Outbound } from '../../ports/egress.ts';
 import type { Log } from '../../ports/log.ts';
 
 /** The verdict of a provider on a credential that it recognises. */
 export type TokenVerdict =
-  | { kind: 'verified'; caller: Caller; isForMcp?: true }
+  | { kind: 'verified'; caller: Caller; opens?: TokenPlace }
   | { kind: 'rejected'; reason: AuthFailure; message: string };
 
 export interface VerifierPorts {
