@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../src/actors/config/service-json-schema.ts';
+import type { JsonSchema } from '../../src/actors/config/json-schema.ts';
 
 /** One key of a file, as the page shows it. */
 export interface Key {

@@ -14,19 +14,24 @@ Written from the schemas of the code by \`npm run configuration\`; change the sc
 - The file is at most 256 KiB. \`holdpoint validate\` says of every problem where it stands.
 - \`[]\` is an entry of a list, \`<name>\` a name of your own. *none* is a key that may be left out.
 
-An editor that knows YAML completes and checks the keys while you write:
-
-\`\`\`sh
-holdpoint schema > service.schema.json
-\`\`\`
+An editor that knows YAML completes and checks the keys while you write, without a network. \`holdpoint init\` and \`holdpoint import\` write
+the first line for it, and the schema into \`.service\`:
 
 \`\`\`yaml
-# yaml-language-server: $schema=service.schema.json
+# yaml-language-server: $schema=.service/service.schema.json
 agent_id: refunds
 \`\`\`
 
-The first line names the schema, from the folder of \`service.yaml\`; VS Code needs the extension *YAML* of Red Hat for it. The schema refuses
-nothing that the daemon takes; rules that span several keys are \`holdpoint validate\`'s.`;
+\`.service\` is not in version control. In a clone, for an agent that was made before, and after an update of Holdpoint, write the schemas of the
+agent's files yourself:
+
+\`\`\`sh
+holdpoint schema --write
+\`\`\`
+
+VS Code needs the extension *YAML* of Red Hat. \`people.yaml\`, \`dashboard.yaml\` and the files of channels have schemas as well:
+\`holdpoint schema people.yaml\` prints one. The schemas refuse nothing that the daemon takes; addresses, and rules that span several keys, are
+\`holdpoint validate\`'s. The schemas of the newest release are in [\`schema\`](https://github.com/holdpoint/holdpoint/tree/main/schema).`;
 
 /** Where there is more about a section. */
 export const seeAlso: Record<string, string> = {

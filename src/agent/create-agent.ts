@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ConfigProblem, formatProblem } from '../actors/config/config.ts';
+import { type ConfigProblem, filesWithSchema, formatProblem } from '../actors/config/config.ts';
 import {
   changeSecrets,
   SecretsError,
@@ -24,6 +24,7 @@ import { readAgent } from './read-agent.ts';
 import { channelText, gateText, serviceText } from './service-text.ts';
 import { writePin } from './skill-pins.ts';
 import { registrySkill } from './skill-registry.ts';
+import { writeSchemas } from './write-schemas.ts';
 
 export interface CreateOptions {
   /** Absolute path of the folder to create. */
@@ -58,7 +59,8 @@ export async function createAgent(plan: AgentPlan, options: CreateOptions): Prom
   const secret = secretsFile(plan);
   const secrets = secret === null ? [] : [join('.service', secret)];
   const skills = plan.skills.map((skill) => join('skills', skill));
-  return [...files.keys(), ...secrets, ...skills].map((name) => join(directory, name));
+  const made = [...files.keys(), ...secrets, ...skills].map((name) => join(directory, name));
+  return [...made, ...(await schemasOf(directory, files))];
 }
 
 /**
@@ -76,7 +78,8 @@ export async function createGateOf(service: string, options: CreateOptions): Pro
     await writeFiles(draft, files);
     await check(draft, { variables: new Map(), missing: [] });
   });
-  return [...files.keys()].map((name) => join(options.directory, name));
+  const made = [...files.keys()].map((name) => join(options.directory, name));
+  return [...made, ...(await schemasOf(options.directory, files))];
 }
 
 /** An agent from the configuration of another product. */
@@ -130,10 +133,17 @@ export async function createImported(
   });
   const names = skills.map(({ skill }) => join('skills', skill.id));
   const kept = Object.keys(secrets).length === 0 ? [] : [join('.service', '.env')];
-  return {
-    files: [...files.keys(), ...kept, ...names].map((name) => join(options.directory, name)),
-    unmet,
-  };
+  const made = [...files.keys(), ...kept, ...names].map((name) => join(options.directory, name));
+  return { files: [...made, ...(await schemasOf(options.directory, files))], unmet };
+}
+
+/**
+ * Writes the schemas that the first lines of the files name. The agent exists without them, so a failure is left to
+ * `schema --write`.
+ */
+function schemasOf(directory: string, files: ReadonlyMap<string, string>): Promise<string[]> {
+  const described = [...files.keys()].filter((name) => filesWithSchema.includes(name));
+  return writeSchemas(directory, described).catch(() => []);
 }
 
 /** Lists the variables that the configuration names, or a skill requires, and that are not set. */
@@ -176,7 +186,7 @@ function filesOf(plan: AgentPlan): Map<string, string> {
     ['service.yaml', serviceText(plan)],
     ...ignored,
     ...Object.entries(plan.channelFiles).map(
-      ([name, content]) => [name, channelText(content)] as const,
+      ([name, content]) => [name, channelText(name, content)] as const,
     ),
   ]);
 }

@@ -50,7 +50,10 @@ export function previewAgent(answers: AgentAnswers, skills: readonly SkillOffer[
     files: {
       'service.yaml': text,
       ...Object.fromEntries(
-        Object.entries(plan.channelFiles).map(([name, content]) => [name, channelText(content)]),
+        Object.entries(plan.channelFiles).map(([name, content]) => [
+          name,
+          channelText(name, content),
+        ]),
       ),
     },
     hosts: [

@@ -22,6 +22,7 @@ import { peopleCommand } from './people/people-command.ts';
 import { policyCommand } from './policy/policy-command.ts';
 import { receiptCommand } from './receipt/receipt-command.ts';
 import type { RunOptions } from './run.ts';
+import type { SchemaOptions } from './schema.ts';
 import { secretCommand } from './secret/secret-command.ts';
 import { serveCommand } from './serve/serve-command.ts';
 import type { Session } from './session.ts';
@@ -227,10 +228,13 @@ function validateCommand(session: Session): Command {
 
 function schemaCommand(session: Session): Command {
   return new Command('schema')
-    .description('print the JSON Schema of service.yaml, for editors')
-    .action(async () => {
-      const { printSchema } = await import('./schema.ts');
-      printSchema(session);
+    .description('print the JSON Schema of service.yaml or of another file, for editors')
+    .argument('[name]', 'the file, such as people.yaml (default: service.yaml)')
+    .option('--write', 'write it into .service, for the editor of an agent')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .action(async (file: string | undefined, options: SchemaOptions) => {
+      const { schema } = await import('./schema.ts');
+      await schema(session, file, options);
     });
 }
 

@@ -22,9 +22,11 @@ it('says where the keys of service.yaml are described by no path of this machine
   nameCommand('/opt/a b/bin/holdpoint');
   onTestFinished(() => nameCommand(undefined));
   const { files } = previewAgent({ ...firstAnswers, name: 'Desk' }, []);
-  expect(files['service.yaml']?.split('\n')[0]).toBe(
+  expect(files['service.yaml']?.split('\n').slice(0, 3)).toEqual([
+    '# yaml-language-server: $schema=.service/service.schema.json',
     '# Every key: holdpoint schema, and docs/configuration.md.',
-  );
+    '# An editor without .service/service.schema.json: holdpoint schema --write.',
+  ]);
 });
 
 it('names the key that a sign-in with the browser leaves', () => {

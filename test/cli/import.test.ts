@@ -269,7 +269,7 @@ describe('import of MCP settings', () => {
       'servers.files.alwaysAllow: not supported: the rules under security decide for each call',
       'servers.old: not supported: the transport sse is not spoken; write its address for streamable HTTP',
       'servers.off: not supported: it is off there',
-      ...['service.yaml', '.gitignore', '.service/.env'].map(
+      ...['service.yaml', '.gitignore', '.service/.env', '.service/service.schema.json'].map(
         (name) => `wrote ${directory}/${name}`,
       ),
       '',

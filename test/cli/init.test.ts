@@ -21,7 +21,8 @@ it('makes an agent from flags alone that is valid and answers, and writes over n
   ];
   const made = await holdpointHere([...words, '--held', 'uuid_generate', '--yes', '--json']);
   const path = join(directory, 'service.yaml');
-  const files = [path, join(directory, '.gitignore')];
+  const schema = join(directory, '.service', 'service.schema.json');
+  const files = [path, join(directory, '.gitignore'), schema];
   expect({ code: made.code, told: JSON.parse(made.stdout) as unknown }).toEqual({
     code: 0,
     told: { agent_id: 'refund-desk', directory, files },
@@ -45,6 +46,23 @@ add an MCP server: holdpoint mcp add files --dir ${directory} -- node server.mjs
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
+it('names its schema in the first line, which new tools and servers leave there', async () => {
+  const directory = join(await temporaryFolder(), 'desk');
+  const dir = ['--dir', directory];
+  const beginning = () => readFileSync(join(directory, 'service.yaml'), 'utf8').split('\n')[0];
+  expect((await holdpointHere(['init', 'desk', ...dir, '--yes'])).code).toBe(0);
+  const [, path = ''] = /\$schema=(\S+)$/.exec(beginning() ?? '') ?? [];
+  expect(readFileSync(join(directory, path), 'utf8')).toBe(
+    (await holdpointHere(['schema'])).stdout,
+  );
+  const before = beginning();
+  const tool = ['tool', 'new', 'cancel_order', '--python', '--arg', 'order_id', '--held', ...dir];
+  expect((await holdpointHere(tool)).code).toBe(0);
+  const server = ['mcp', 'add', 'files', ...dir, '--held', 'write', '--', 'node', 'server.mjs'];
+  expect((await holdpointHere(server)).code).toBe(0);
+  expect(beginning()).toBe(before);
+});
+
 it('makes a gate that holds calls, and writes over nothing', async () => {
   const directory = join(await temporaryFolder(), 'gate');
   const words = ['init', 'coding-agents', '--gate', '--dir', directory];
@@ -52,7 +70,7 @@ it('makes a gate that holds calls, and writes over nothing', async () => {
   expect(await holdpointHere(words)).toEqual({
     code: 0,
     signal: null,
-    stdout: `wrote ${path}\nwrote ${join(directory, '.gitignore')}\n`,
+    stdout: `${[path, join(directory, '.gitignore'), join(directory, '.service/service.schema.json')].map((file) => `wrote ${file}`).join('\n')}\n`,
     stderr: `run it with: holdpoint run --dir ${directory}
 then send calls to POST /holds; docs/gate.md shows how
 `,
@@ -293,7 +311,11 @@ it('encrypts every secret with a passphrase, and says which variable nobody has 
   const words = ['init', 'desk', '--dir', directory, ...flags, '--variables', '-', '--yes'];
   const made = await holdpointHere(words, { env, input: 'ANTHROPIC_API_KEY=sk-CANARY\n' });
   expect(made.stderr).toContain('set OPENAI_API_KEY before you run it');
-  expect(readdirSync(join(directory, '.service'))).toEqual(['secrets.enc', 'secrets.enc.lock']);
+  expect(readdirSync(join(directory, '.service'))).toEqual([
+    'secrets.enc',
+    'secrets.enc.lock',
+    'service.schema.json',
+  ]);
   expect(readFileSync(join(directory, '.service', 'secrets.enc'), 'utf8')).not.toContain('CANARY');
   const kept = await holdpointHere(['secret', 'get', 'ANTHROPIC_API_KEY', '--dir', directory], {
     env,

@@ -1,15 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv } from 'ajv';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
+  editorSchema,
   parseConfig,
   readDashboard,
   readPeople,
-  serviceJsonSchema,
 } from '../../src/actors/config/config.ts';
 import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
 import { describeKeys, findKeysUnknownTo } from '../../src/actors/config/unknown-keys.ts';
@@ -27,7 +27,10 @@ const env = {
   OPS_WEBHOOK_SECRET: `whsec_${'a'.repeat(44)}`,
 };
 
-const fitsSchema = new Ajv2020({ strict: false }).compile(serviceJsonSchema());
+/** Returns whether a value fits the schema that editors have of a file. */
+const fitsSchemaOf = (file: string, value: unknown): boolean =>
+  new Ajv({ strict: true }).validate(editorSchema(file) as object, value);
+const fitsSchema = new Ajv({ strict: true }).compile(editorSchema('service.yaml') as object);
 
 const blocks = pages().flatMap((page) =>
   fencesOf(readPage(page)).map((fence) => [`${page}:${fence.line}`, fence] as const),
@@ -49,7 +52,8 @@ function faultsOf(text: string, file: string): string[] {
   if (Object.hasOwn(value, 'settings')) {
     const fits = configuredAdapters.filter((adapter) => {
       const unknown = findKeysUnknownTo(describeKeys(channelSchemas[adapter]), value);
-      return unknown.length === 0 && channelSchemas[adapter].safeParse(value).success;
+      const fits = channelSchemas[adapter].safeParse(value).success;
+      return unknown.length === 0 && fits && fitsSchemaOf(`${adapter}-config.yaml`, value);
     });
     return fits.length > 0 ? [] : ['no channel has these settings'];
   }
@@ -69,6 +73,7 @@ function faultsIn(
   text: string,
   read: typeof readPeople | typeof readDashboard,
 ): string[] {
+  if (!fitsSchemaOf(file, parse(text))) return [`${file}: the JSON Schema refuses it`];
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-fence-'));
   writeFileSync(join(folder, file), text);
   const problems = read(folder, {})?.problems ?? [];

@@ -46,6 +46,7 @@ const rotationSchema = z.object({
     .default(67_108_864)
     .meta({
       description: 'Bytes after which a new file starts; 0 for a single file.',
+      minimum: 0,
       example: 268435456,
     }),
   daily: z.boolean().default(false).describe('Also finishes a file when its UTC day is over.'),

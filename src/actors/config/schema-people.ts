@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
-import { normaliseEmail } from '../../machines/governance/email.ts';
+import { emailPattern, normaliseEmail } from '../../machines/governance/email.ts';
 
 const email = z
   .string()
@@ -10,7 +10,7 @@ const email = z
     context.addIssue({ code: 'custom', message: 'this is no email; write name@example.com' });
     return z.NEVER;
   })
-  .meta({ format: 'email' });
+  .meta({ pattern: emailPattern, example: 'ann@example.com' });
 
 const zone = z.string().refine(isZone, {
   error: 'this is no time zone; write a name such as Europe/Berlin',
@@ -25,36 +25,71 @@ const clockTime = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/, {
 });
 
 const absence = z.strictObject({
-  person: email,
-  from: local.optional().describe('Start; at once if omitted.'),
-  until: local.describe('End; the person decides again from then on.'),
+  person: email.meta({ description: 'Email of the person.' }),
+  from: local.optional().meta({
+    description: 'Start; at once if omitted.',
+    example: '2026-11-02T09:00',
+  }),
+  until: local.meta({
+    description: 'End; the person decides again from then on.',
+    example: '2026-11-09',
+  }),
 });
 
 const dayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 const override = absence.required({ from: true });
 
+const shift = z.strictObject({
+  person: email.meta({ description: 'Email of the person on call.' }),
+  days: z
+    .array(z.enum(dayNames))
+    .min(1)
+    .meta({ description: 'Days of the shift.', example: ['mon', 'tue'] }),
+  from: clockTime.default('00:00').describe('Start on each of the days.'),
+  to: clockTime.default('24:00').describe('End on each of the days.'),
+});
+
 const rotation = z.strictObject({
-  zone: zone.optional().describe('Time zone; that of the file if omitted.'),
-  people: z.array(email).default([]).describe('People in the order of their turns.'),
+  zone: zone.optional().meta({
+    description: 'Time zone; that of the file if omitted.',
+    example: 'Europe/Berlin',
+  }),
+  people: z
+    .array(email)
+    .default([])
+    .meta({
+      description: 'People in the order of their turns.',
+      example: ['ann@example.com', 'bob@example.com'],
+    }),
   starts: z
     .string()
     .refine(isPlain, { error: 'this is no local time; write 2026-11-02T09:00' })
     .optional()
-    .describe('Local time of the first turn; required with `people`.'),
+    .meta({
+      description: 'Local time of the first turn; required with `people`.',
+      example: '2026-11-02T09:00',
+    }),
   turn: z.enum(['daily', 'weekly', 'biweekly']).default('weekly').describe('Length of a turn.'),
   shifts: z
-    .array(
-      z.strictObject({
-        person: email,
-        days: z.array(z.enum(dayNames)).min(1),
-        from: clockTime.default('00:00'),
-        to: clockTime.default('24:00'),
-      }),
-    )
+    .array(shift)
     .default([])
     .describe('Parts of the week, instead of turns; together they cover the whole week.'),
   overrides: z.array(override).default([]).describe('Times in which another person is on call.'),
+});
+
+const slackGroup = z.strictObject({
+  members: z
+    .array(email)
+    .default([])
+    .meta({
+      description: 'Members in addition to those of the Slack user group.',
+      example: ['ann@example.com'],
+    }),
+  slack: z
+    .string()
+    .regex(/^S[A-Z0-9]{2,}$/)
+    .meta({ description: 'Id of the Slack user group.', example: 'S0123ABC' }),
 });
 
 /** `people.yaml`: groups, on-call rotations and absences (docs/approvals.md). */
@@ -63,24 +98,35 @@ export const peopleSchema = z.object({
   groups: z
     .record(
       z.string().regex(/\S/),
-      z.union(
-        [
-          z.array(email),
-          z.strictObject({
-            members: z.array(email).default([]),
-            slack: z.string().regex(/^S[A-Z0-9]{2,}$/),
-          }),
-        ],
-        { error: 'this must be a list of emails, or a map such as {slack: S0123ABC}' },
-      ),
+      z.union([z.array(email), slackGroup], {
+        error: 'this must be a list of emails, or a map such as {slack: S0123ABC}',
+      }),
     )
     .default({})
-    .describe('Emails by group, or a Slack user group.'),
-  oncall: z.record(z.string().regex(/\S/), rotation).default({}).describe('Rotations by name.'),
+    .meta({
+      description: 'Emails by group, or a Slack user group.',
+      example: { finance: ['ann@example.com'], platform: { slack: 'S0123ABC' } },
+    }),
+  oncall: z
+    .record(z.string().regex(/\S/), rotation)
+    .default({})
+    .meta({
+      description: 'Rotations by name.',
+      example: { payments: { people: ['ann@example.com'], starts: '2026-11-02T09:00' } },
+    }),
   away: z
-    .array(absence.extend({ delegate: email.optional() }))
+    .array(
+      absence.extend({
+        delegate: email
+          .optional()
+          .meta({ description: 'Email of the person who decides meanwhile.' }),
+      }),
+    )
     .default([])
-    .describe('Absences; `delegate` decides meanwhile.'),
+    .meta({
+      description: 'Absences; `delegate` decides meanwhile.',
+      example: [{ person: 'ann@example.com', until: '2026-11-09', delegate: 'bob@example.com' }],
+    }),
 });
 
 export type PeopleFile = z.output<typeof peopleSchema>;

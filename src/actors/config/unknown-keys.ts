@@ -27,7 +27,9 @@ export interface Description {
 
 /** Describes the keys that a schema accepts. */
 export function describeKeys(schema: z.ZodType): Description {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Description;
+  return z.toJSONSchema(schema, {
+    ...{ io: 'input', unrepresentable: 'any', target: 'draft-7' },
+  }) as Description;
 }
 
 const sections = new Map<string, Description>();

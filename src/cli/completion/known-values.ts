@@ -34,6 +34,10 @@ async function valuesOf(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Candida
   if (command === 'task list' && name === 'state') {
     return taskStates.map((value) => ({ value, description: '' }));
   }
+  if (command === 'schema' && name === 'name') {
+    const { filesWithSchema } = await import('../../actors/config/config.ts');
+    return filesWithSchema.map((value) => ({ value, description: '' }));
+  }
   if (/^skills (show|add)$/.test(command) && name === 'skill') return skills();
   if (command === 'skills list' && name === 'category') return categories();
   const isTask = /^task (get|inspect|watch|cancel|approve|reject)$/.test(command) && name === 'id';

@@ -123,8 +123,8 @@ export async function serveDashboard(options: DashboardOptions): Promise<Dashboa
     page,
     examine: (folder, signal) => examineAgent(command, folder, signal),
     async schema() {
-      const { serviceJsonSchema } = await import('../../actors/config/config.ts');
-      return serviceJsonSchema();
+      const { editorSchema } = await import('../../actors/config/config.ts');
+      return editorSchema('service.yaml');
     },
     async tools() {
       const { describeBuiltins } = await import('../../actors/tools/tools.ts');

@@ -4,6 +4,9 @@ const longestEmail = 254;
 /** One `@` and a domain with a dot, with non-empty parts of printable ASCII. Surrounding blanks are allowed. */
 const form = /^[\t-\r ]*([!-?A-~]+@[!--/-?A-~]+(?:\.[!--/-?A-~]+)+)[\t-\r ]*$/;
 
+/** Syntax of an email for consumers of a JSON Schema. */
+export const emailPattern: string = form.source;
+
 /**
  * Returns an email normalised for comparison: trimmed and in ASCII lower case (docs/contract/decisions.md). Returns
  * `null` for an invalid email, which matches nothing. Characters that look like ASCII letters, or become ASCII letters

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { parseConfig, serviceJsonSchema } from '../../../src/actors/config/config.ts';
-import type { JsonSchema } from '../../../src/actors/config/service-json-schema.ts';
+import { editorSchema, parseConfig } from '../../../src/actors/config/config.ts';
+import type { JsonSchema } from '../../../src/actors/config/json-schema.ts';
 import { runs } from '../../helpers/runs.ts';
 
-const schema = serviceJsonSchema();
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const schema = editorSchema('service.yaml');
+const ajv = new Ajv({ strict: true, allErrors: true });
 const validate = ajv.compile(schema);
 const env = { SERVICE_TOKEN: 'token-of-ops', MODE: 'deny-all', WAIT: '5m', KIND: 'static_token' };
 
@@ -23,12 +23,12 @@ function faults(text: string): string[] {
 }
 
 describe('the JSON Schema of service.yaml', () => {
-  it('is one of draft 2020-12', () => {
+  it('is one of draft-07', () => {
     expect(ajv.validateSchema(schema as object)).toBe(true);
     expect(schema).toMatchObject({
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      $id: 'urn:holdpoint:service.yaml',
-      title: 'Holdpoint service.yaml',
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $id: 'https://raw.githubusercontent.com/holdpoint/holdpoint/main/schema/service.schema.json',
+      title: 'agent of Holdpoint',
       required: ['agent_id'],
     });
   });
@@ -58,6 +58,10 @@ describe('the JSON Schema of service.yaml', () => {
     'agent_id: a\nsecurity: {defer: {enabled: true, tools: {t: {to: nobody}}}}',
     'agent_id: a\nsecurity: {defer: {enabled: true, default_timeout: 5}}',
     'agent_id: a\nsecurity: {defer: {enabled: true, default_timeout: 5 minutes}}',
+    'agent_id: a\nstore: {retention: "$${WAIT}"}',
+    'agent_id: a\nstore: {retention: "${}"}',
+    'agent_id: a\nsecurity: {policy: {include: [{url: "https://a.example/p.yaml", sha256: abc}]}}',
+    'agent_id: a\naudit: {rotation: {max_bytes: -1}}',
     'agent_id: a\nsecurity: {defer: {enabled: true, tools: {t: {to: "channel:console:*", quorum: 0}}}}',
     'agent_id: a\nsecurity: {defer: {enabled: yes please}}',
     'agent_id: a\nsecurity: {defr: {}}',

@@ -29,7 +29,8 @@ it('makes an agent from its name alone, tells of it, and starts nothing', async 
   const { body: listed } = await dashboard.get('/api/agents');
   expect(listed).toMatchObject([{ id: 'refund-desk', status: 'stopped' }]);
   expect(readdirSync(dashboard.workspace)).toEqual(['refund-desk']);
-  expect(readdirSync(directory).toSorted()).toEqual(['.gitignore', 'service.yaml']);
+  expect(readdirSync(directory).toSorted()).toEqual(['.gitignore', '.service', 'service.yaml']);
+  expect(readdirSync(join(directory, '.service'))).toEqual(['service.schema.json']);
 });
 
 it('makes a gate, and shows its files before', async () => {
@@ -40,9 +41,11 @@ it('makes a gate, and shows its files before', async () => {
   const folder = join(dashboard.workspace, 'coding-agents');
   const service = readFileSync(join(folder, 'service.yaml'), 'utf8');
   const example = readFileSync('examples/gate/service.yaml', 'utf8');
-  expect(service).toBe(example.replace(/^agent_id: .*$/m, 'agent_id: coding-agents'));
+  expect(service).toBe(
+    `# yaml-language-server: $schema=.service/service.schema.json\n${example.replace(/^agent_id: .*$/m, 'agent_id: coding-agents')}`,
+  );
   expect([preview.complaints, preview.files]).toEqual([{}, { 'service.yaml': service }]);
-  expect(readdirSync(folder).toSorted()).toEqual(['.gitignore', 'service.yaml']);
+  expect(readdirSync(folder).toSorted()).toEqual(['.gitignore', '.service', 'service.yaml']);
 });
 
 it.each<[what: string, sent: unknown, error: string]>([

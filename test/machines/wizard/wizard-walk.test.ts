@@ -27,7 +27,7 @@ function problemsOf(answers: Parameters<typeof agentPlan>[0]): string[] {
   });
   const files = Object.entries(plan.channelFiles).flatMap(([name, content]) => {
     const schema = channelSchemas[name.replace('-config.yaml', '') as 'webhook'];
-    const read = schema.safeParse(parse(channelText(content)));
+    const read = schema.safeParse(parse(channelText(name, content)));
     return read.success ? [] : [`${name}: ${read.error.message}`];
   });
   return [

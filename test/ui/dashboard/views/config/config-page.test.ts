@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serviceJsonSchema } from '../../../../../src/actors/config/config.ts';
+import { editorSchema } from '../../../../../src/actors/config/config.ts';
 import { openAskedPage } from '../../../../helpers/asked-page.ts';
 import { axeFindings } from '../../../../helpers/axe-findings.ts';
 import { forgive, TestBrowser } from '../../../../helpers/browser.ts';
@@ -40,7 +40,7 @@ async function serveConfig(text = first) {
   const server = await servePage(
     workspaceApi([agent], ({ pathname }, body, { method, headers }) => {
       const { content = '' } = Object(body) as { content?: string };
-      if (pathname === '/api/schema') return serviceJsonSchema();
+      if (pathname === '/api/schema') return editorSchema('service.yaml');
       if (pathname === '/api/agents/refunds/config/validate') return check(content);
       if (pathname === '/api/agents/refunds/restart') return { status: 'running' };
       if (pathname !== '/api/agents/refunds/config') return undefined;
@@ -130,7 +130,7 @@ describe('the editor of a configuration', () => {
     await server.answer('GET /config', { content: '', etag: '"1"', path: '/x' });
     await page.locator('.cm-content').focus();
     await page.keyboard.type('egr');
-    await server.answer('GET /api/schema', serviceJsonSchema());
+    await server.answer('GET /api/schema', editorSchema('service.yaml'));
     await page.waitForFunction(
       `performance.getEntriesByName(location.origin + '/api/schema').length > 0`,
     );

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { serviceJsonSchema } from '../../../../../src/actors/config/config.ts';
+import { editorSchema } from '../../../../../src/actors/config/config.ts';
 import {
   placeIn,
   type Schema,
   wordsAt,
 } from '../../../../../src/ui/dashboard/views/config/schema-words.ts';
 
-const schema = serviceJsonSchema() as Schema;
+const schema = editorSchema('service.yaml') as Schema;
 const words = (...path: string[]) => wordsAt(schema, path).map(({ word }) => word);
 
 describe('the words of a schema', () => {
