@@ -12,6 +12,7 @@ interface Workflow {
     {
       permissions?: Record<string, string>;
       environment?: string;
+      needs?: string;
       'timeout-minutes': number;
       steps: { uses?: string; run?: string; with?: Record<string, unknown> }[];
     }
@@ -37,7 +38,7 @@ describe('the workflows', () => {
     expect(loose).toEqual([]);
   });
 
-  it('may read, and nothing else, but for the one that publishes, which a person lets go on', () => {
+  it('may read, and nothing else, but for the jobs that publish after a person agrees', () => {
     expect(files.map(({ workflow }) => workflow.permissions)).toEqual([
       { contents: 'read' },
       { contents: 'read' },
@@ -54,7 +55,19 @@ describe('the workflows', () => {
         permissions: { contents: 'read', 'id-token': 'write' },
         environment: 'npm',
       },
+      {
+        job: 'release.yml image',
+        permissions: {
+          contents: 'read',
+          packages: 'write',
+          'id-token': 'write',
+          attestations: 'write',
+        },
+        environment: undefined,
+      },
     ]);
+    const image = jobs.find(({ job }) => job === 'release.yml image');
+    expect(image?.needs).toBe('publish');
   });
 
   it('hold no secret, trust no text of a stranger, and end', () => {
@@ -79,5 +92,15 @@ describe('the workflows', () => {
     expect(publishing?.steps.flatMap(({ run }) => run ?? [])).toEqual([
       'npm publish packed/holdpoint-*.tgz --provenance --access public',
     ]);
+  });
+
+  it('build the image of the packed file, over base images by digest, with signed provenance', () => {
+    const { steps = [] } = jobs.find(({ job }) => job === 'release.yml image') ?? {};
+    const script = steps.map(({ run = '' }) => run).join('');
+    expect(script).toContain('mv packed/holdpoint-*.tgz .\n');
+    expect(script).toContain('--push --provenance mode=max --sbom true');
+    expect(script).toContain('--build-arg "$(base NODE_IMAGE)" --build-arg "$(base DEBIAN_IMAGE)"');
+    expect(steps.at(-1)?.uses).toMatch(/^actions\/attest-build-provenance@/);
+    expect(steps.at(-1)?.with).toMatchObject({ 'push-to-registry': true });
   });
 });
