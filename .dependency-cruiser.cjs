@@ -88,6 +88,7 @@ const productPackages = [
   'koa-body',
   'koa-compress',
   'lru-cache',
+  'marked',
   'mdast-util-from-markdown',
   'oauth4webapi',
   'nodemailer',

@@ -22,7 +22,7 @@ export function serviceText({
 /** Names the command by its plain name, because the file may be used on another machine. */
 const beginning = [
   editorLine('service.yaml'),
-  ' Every key: holdpoint schema, and docs/configuration.md.',
+  ' Every key: holdpoint docs configuration.',
   ` An editor without ${schemaPath('service.yaml')}: holdpoint schema --write.`,
 ];
 

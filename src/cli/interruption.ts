@@ -20,6 +20,7 @@ export class Interruption {
   #isHeard = false;
   #isReaderNeeded = true;
   #wasInterrupted = false;
+  #isLeftToChild = false;
   #onStray: ((signal: string) => void) | null = null;
 
   /** `exit` prints the reason and exits immediately. */
@@ -38,8 +39,17 @@ export class Interruption {
     return this.#controller.signal;
   }
 
+  /** Ignores Ctrl-C, which a child process on the same terminal handles, until the returned function is called. */
+  leaveToChild(): () => void {
+    this.#isLeftToChild = true;
+    return () => {
+      this.#isLeftToChild = false;
+    };
+  }
+
   /** Ends the command on Ctrl-C; a second Ctrl-C exits immediately. */
   interrupt(): void {
+    if (this.#isLeftToChild) return;
     if (this.#wasInterrupted) this.#exit(interrupted());
     this.#wasInterrupted = true;
     this.terminate();

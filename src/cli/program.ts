@@ -8,6 +8,7 @@ import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { completionCommand } from './completion/completion-command.ts';
 import { addDaemonFlags } from './daemon-flags.ts';
 import { delegateCommand } from './delegate/delegate-command.ts';
+import { docsCommand } from './docs/docs-command.ts';
 import type { DoctorOptions } from './doctor/doctor.ts';
 import { grantsCommand } from './grants/grants-command.ts';
 import { guardCommand } from './guard/guard-command.ts';
@@ -101,6 +102,7 @@ function createProgram(session: Session): Command {
     guardCommand(session),
     slackCommand(session),
     doctorCommand(session),
+    docsCommand(session),
     completionCommand(session),
   ];
   for (const command of commands) program.addCommand(inherit(command, program));
@@ -295,4 +297,5 @@ function usageError(error: CommanderError, command: string): CliError {
 const exitCodeHelp = `
 Exit codes:
   0 done, 1 failed, 2 wrong usage, 3 not running or not found, 4 not authorized or passphrase,
-  5 configuration invalid, 6 audit log broken, 7 timeout, 130 interrupted`;
+  5 configuration invalid, 6 audit log broken, 7 timeout, 130 interrupted
+Documentation: holdpoint docs`;

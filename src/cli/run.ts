@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
+import { commandLine } from '../actors/command-line.ts';
 import type { Log } from '../actors/ports/log.ts';
 import {
   createNotifier,
@@ -31,8 +32,10 @@ export interface RunOptions extends DaemonFlags {
 
 const defaultInspectPort = 8181;
 
-const toOpen =
-  "open it in Stately's viewer: docs/debugging.md, step 4; `holdpoint ui` draws the same charts";
+function toOpen(): string {
+  const page = commandLine('docs debugging#4-watch-it-live');
+  return `open it in Stately's viewer: ${page}; \`holdpoint ui\` draws the same charts`;
+}
 
 /** `run`: runs an agent in the foreground until a signal stops it (docs/contract/command.md). */
 export async function run(session: Session, options: RunOptions): Promise<void> {
@@ -145,7 +148,7 @@ function announce({ output }: Session, { id, url, inspectorUrl, warnings }: Agen
   else logWarnings(log, warnings);
   if (inspectorUrl !== null) {
     const [address = ''] = inspectorUrl.split('=');
-    if (isTerminal) output.note(`inspector: ${inspectorUrl}\n  ${toOpen}`);
+    if (isTerminal) output.note(`inspector: ${inspectorUrl}\n  ${toOpen()}`);
     // The log must not contain the secret; only users who can read the token file may open the stream.
     else log.info({}, `inspector: ${address}= followed by the content of .service/inspector.token`);
   }

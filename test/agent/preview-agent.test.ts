@@ -24,7 +24,7 @@ it('says where the keys of service.yaml are described by no path of this machine
   const { files } = previewAgent({ ...firstAnswers, name: 'Desk' }, []);
   expect(files['service.yaml']?.split('\n').slice(0, 3)).toEqual([
     '# yaml-language-server: $schema=.service/service.schema.json',
-    '# Every key: holdpoint schema, and docs/configuration.md.',
+    '# Every key: holdpoint docs configuration.',
     '# An editor without .service/service.schema.json: holdpoint schema --write.',
   ]);
 });

@@ -72,7 +72,7 @@ it('makes a gate that holds calls, and writes over nothing', async () => {
     signal: null,
     stdout: `${[path, join(directory, '.gitignore'), join(directory, '.service/service.schema.json')].map((file) => `wrote ${file}`).join('\n')}\n`,
     stderr: `run it with: holdpoint run --dir ${directory}
-then send calls to POST /holds; docs/gate.md shows how
+then send calls to POST /holds; holdpoint docs gate shows how
 `,
   });
   expect((await holdpointHere(['validate', '--dir', directory])).code).toBe(0);
@@ -81,7 +81,7 @@ then send calls to POST /holds; docs/gate.md shows how
   const choice = ['init', 'coding-agents', '--provider', 'gate', '--dir', chosen, '--yes'];
   expect(await holdpointHere(choice)).toMatchObject({
     code: 0,
-    stderr: `run it with: holdpoint run --dir ${chosen}\nthen send calls to POST /holds; docs/gate.md shows how\n`,
+    stderr: `run it with: holdpoint run --dir ${chosen}\nthen send calls to POST /holds; holdpoint docs gate shows how\n`,
   });
   expect(readFileSync(join(chosen, 'service.yaml'), 'utf8')).toBe(before);
   expect((await holdpointHere(words)).code).toBe(2);

@@ -38,6 +38,10 @@ async function valuesOf(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Candida
     const { filesWithSchema } = await import('../../actors/config/config.ts');
     return filesWithSchema.map((value) => ({ value, description: '' }));
   }
+  if (command === 'docs' && name === 'page') {
+    const { docPages } = await import('../docs/doc-pages.ts');
+    return docPages().map(({ name: value, summary }) => ({ value, description: summary }));
+  }
   if (/^skills (show|add)$/.test(command) && name === 'skill') return skills();
   if (command === 'skills list' && name === 'category') return categories();
   const isTask = /^task (get|inspect|watch|cancel|approve|reject)$/.test(command) && name === 'id';

@@ -52,7 +52,7 @@ export async function init(
   if (told !== null) output.note(told);
   const flags = `--dir ${shellWord(directory)}`;
   output.note(plainLine(`run it with: ${commandLine(`run ${flags}`)}`));
-  if (plan.service === null) output.note(nextOfGate);
+  if (plan.service === null) output.note(nextOfGate());
   else nextOfAgent(session, flags);
   output.json({ agent_id: plan.agentId, directory, files });
 }
@@ -65,7 +65,9 @@ function nextOfAgent({ output }: Session, flags: string): void {
   output.note(plainLine(`add an MCP server: ${server}`));
 }
 
-const nextOfGate = 'then send calls to POST /holds; docs/gate.md shows how';
+function nextOfGate(): string {
+  return `then send calls to POST /holds; ${commandLine('docs gate')} shows how`;
+}
 
 /** `init --gate`: creates an agent that holds calls of other programs. */
 async function initGate(
@@ -81,7 +83,7 @@ async function initGate(
   for (const file of files) output.line(plainLine(`wrote ${file}`));
   const flags = `--dir ${shellWord(directory)}`;
   output.note(plainLine(`run it with: ${commandLine(`run ${flags}`)}`));
-  output.note(nextOfGate);
+  output.note(nextOfGate());
   output.json({ agent_id: name, directory, files });
 }
 

@@ -124,7 +124,7 @@ async function teamOf(
       {
         code: 'usage',
         exitCode: exitCodes.usage,
-        hint: `write sign_in and operators into ${dashboardFile}, as docs/dashboard.md has it`,
+        hint: `write sign_in and operators into ${dashboardFile}, as ${commandLine('docs dashboard#for-a-team')} shows`,
       },
     );
   }

@@ -236,7 +236,7 @@ describe('ui', () => {
     const without = await holdpoint(['ui', '--dir', workspace, ...at]);
     expect([without.code, without.stderr]).toEqual([
       2,
-      `error: people must sign in at https://ops.example.com, and ${workspace} has no dashboard.yaml; write sign_in and operators into dashboard.yaml, as docs/dashboard.md has it\n`,
+      `error: people must sign in at https://ops.example.com, and ${workspace} has no dashboard.yaml; write sign_in and operators into dashboard.yaml, as holdpoint docs dashboard#for-a-team shows\n`,
     ]);
     const open = await holdpoint([
       'ui',
