@@ -1,14 +1,10 @@
 import type { Token, Tokens } from 'marked';
-import type { Output } from '../output.ts';
 import { unescaped } from './plain-inline.ts';
-import { tableLines } from './terminal-table.ts';
+import { type TableOptions, tableLines } from './terminal-table.ts';
 import { type Piece, wrapWords } from './wrap-words.ts';
 
 /** How a page is shown in a terminal. */
-export interface TerminalOptions {
-  /** Characters of a line. Code is never broken. */
-  width: number;
-  colours: Output['colours'];
+export interface TerminalOptions extends TableOptions {
   /** Returns how a link is named after its text, such as `[egress]`; empty for a link that is left out. */
   linkName: (href: string) => string;
 }
@@ -27,7 +23,7 @@ function block(token: Token, options: TerminalOptions): string[] {
   const { width, colours } = options;
   switch (token.type) {
     case 'heading': {
-      const { depth, tokens = [] } = token as Tokens.Heading;
+      const { depth, tokens } = token as Tokens.Heading;
       const style = (text: string) =>
         colours.bold(depth === 1 ? colours.underline(text) : colours.cyan(text));
       const pieces = inline(tokens, options).map(({ text }) => ({ text, style }));

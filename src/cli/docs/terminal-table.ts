@@ -1,5 +1,12 @@
-import type { TerminalOptions } from './terminal-page.ts';
+import type { Output } from '../output.ts';
 import { joined, type Piece, wrapWords } from './wrap-words.ts';
+
+/** How a table is shown in a terminal. */
+export interface TableOptions {
+  /** Characters of a line. Code is never broken. */
+  width: number;
+  colours: Output['colours'];
+}
 
 /** Blanks between two columns. */
 const gap = '  ';
@@ -11,7 +18,7 @@ const narrowest = 24;
 const widestShare = 0.4;
 
 /** Renders a table, its header first: in columns if they fit, otherwise as a list with one entry for each row. */
-export function tableLines(rows: readonly Piece[][][], options: TerminalOptions): string[] {
+export function tableLines(rows: readonly Piece[][][], options: TableOptions): string[] {
   const widths = widthsOf(rows, options.width);
   return widths === null ? listOf(rows, options) : columnsOf(rows, widths, options);
 }
@@ -33,7 +40,7 @@ function widthsOf(rows: readonly Piece[][][], width: number): number[] | null {
 function columnsOf(
   rows: readonly Piece[][][],
   widths: readonly number[],
-  { colours }: TerminalOptions,
+  { colours }: TableOptions,
 ): string[] {
   const [header = [], ...body] = rows;
   const titles = header.map((cell) => cell.map(({ text }) => ({ text, style: colours.bold })));
@@ -64,7 +71,7 @@ function withoutStyle({ text }: Piece): Piece {
   return { text, style: String };
 }
 
-function listOf(rows: readonly Piece[][][], { width, colours }: TerminalOptions): string[] {
+function listOf(rows: readonly Piece[][][], { width, colours }: TableOptions): string[] {
   const [header = [], ...body] = rows;
   return body.flatMap((row) => {
     const [first = [], ...others] = row;
