@@ -25,6 +25,16 @@ export interface PolicyStanding {
   needsRestart?: true;
 }
 
+/** The policies of a daemon since its start, for the metrics. */
+export interface PolicyFigures {
+  /** Number of policies that were in force, the current one included. */
+  generation: number;
+  /** False if the files have a problem, or other rules than those in force. */
+  isCurrent: boolean;
+  /** True if the files have settings that apply at the next start only. */
+  needsRestart: boolean;
+}
+
 /** The result of a reload. */
 export type ReloadOutcome =
   | { kind: 'applied'; sha256: string; previous: string; later: string[] }
@@ -66,9 +76,15 @@ export class PolicyReload {
   /** True if the files were reported to differ from what is in force. */
   #isBehind = false;
   #isStopped = false;
+  #figures: PolicyFigures = { generation: 1, isCurrent: true, needsRestart: false };
 
   constructor(parts: PolicyReloadParts) {
     this.#parts = parts;
+  }
+
+  /** The policies since the start. */
+  get figures(): PolicyFigures {
+    return this.#figures;
   }
 
   /** Watches the files until `stop`. A change since the start of the agent counts. */
@@ -129,6 +145,7 @@ export class PolicyReload {
     const digests = { policySha256: sha256, previousSha256: previous };
     await record(policyEvent(config, guardrails, tools, { ...digests, sandbox }));
     policies.replace(next);
+    this.#figures = { ...this.#figures, generation: this.#figures.generation + 1 };
     this.#keep(sha256, policyText(config, toolbox.skills));
     this.#isBehind = false;
     log.info(
@@ -152,6 +169,7 @@ export class PolicyReload {
       for (const text of texts) log.error({}, `policy: ${text}; the rules before it stay in force`);
     }
     const [problem = ''] = texts;
+    this.#figures = { ...this.#figures, isCurrent: false };
     this.#announce({ sha256, reload: security.policy.reload, problem });
     return { kind: 'refused', problems };
   }
@@ -164,6 +182,7 @@ export class PolicyReload {
     const { log, record } = this.#parts;
     const { sha256, security } = this.#parts.policies.current;
     const needsRestart = !isPending && fileSha256 !== sha256;
+    this.#figures = { ...this.#figures, isCurrent: !isPending, needsRestart };
     this.#announce({
       sha256,
       reload: security.policy.reload,

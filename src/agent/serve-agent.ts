@@ -30,10 +30,12 @@ import type { DashboardSignIn } from '../http/middleware/act-for-person.ts';
 import type { PolicyReloadPorts } from '../http/routes/policy-reload.ts';
 import { approvalsPage } from './approvals-page.ts';
 import type { AgentPolicies } from './create-system.ts';
+import { daemonFigures } from './daemon-figures.ts';
 import { mcpResource } from './mcp-resource.ts';
 import { offeredTools } from './offered-tools.ts';
 import type { AgentRecords } from './open-records.ts';
 import { openTogether } from './open-together.ts';
+import type { PolicyFigures } from './policy-reload.ts';
 import type { AccessSettings } from './read-access.ts';
 
 const defaultPort = 8080;
@@ -51,6 +53,9 @@ export interface ServingParts extends AccessSettings {
   policies: Pick<AgentPolicies, 'policies'>;
   /** Puts the policy of the agent's files into force. */
   reloadPolicy: PolicyReloadPorts['reloadPolicy'];
+  policyFigures: () => PolicyFigures;
+  /** Absolute path of the agent's folder. */
+  directory: string;
   system: TaskSystem;
   delegating: Delegating;
   push: PushNotifications;
@@ -132,6 +137,7 @@ async function serveOn(
     auditSinks: () => sinks.stats(),
     shared: audit.shared?.figures,
     channels: parts.channels,
+    daemon: daemonFigures(parts),
   });
   const listening = {
     host: parts.host,

@@ -117,7 +117,8 @@ async function openAgent(
     announce: (standing) => announcing.announce(standing),
   });
   const reloadPolicy = async () => presentOutcome(await reload.reload());
-  const serving = await serve(stack, { ...start, reloadPolicy }, parts);
+  const policyFigures = () => reload.figures;
+  const serving = await serve(stack, { ...start, reloadPolicy, policyFigures }, parts);
   const { channels, runtime, url, publicUrl } = serving;
 
   const basis = { ...cardBasis(start, publicUrl), seen: () => reload.lookAgain() };
@@ -165,7 +166,7 @@ interface Serving {
 /** Serves the agent, and then opens its channels, which need its address. */
 async function serve(
   stack: AsyncDisposableStack,
-  start: AgentOptions & Start & Pick<ServingParts, 'reloadPolicy'>,
+  start: AgentOptions & Start & Pick<ServingParts, 'policyFigures' | 'reloadPolicy'>,
   parts: AgentParts,
 ): Promise<Serving> {
   const { config, host, log } = start;

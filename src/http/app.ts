@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Authenticator } from '../actors/ports/authentication.ts';
+import type { Authenticator, AuthFailure } from '../actors/ports/authentication.ts';
 import type { CardSource } from '../actors/ports/card-source.ts';
 import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
@@ -18,6 +18,8 @@ import { mcpPath } from './mcp/mcp-path.ts';
 import { type McpPorts, mcpRoute } from './mcp/mcp-route.ts';
 import { readMcpBody } from './mcp/read-mcp-body.ts';
 import { offersTaskResult } from './mcp/task-result-tool.ts';
+import { type Metrics, metricsOf } from './metrics/metrics.ts';
+import type { MetricsPorts } from './metrics/metrics-ports.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
@@ -84,7 +86,6 @@ import {
   mcpToolsAccept,
   type RecordOf,
 } from './routes/mcp-servers.ts';
-import { type Metrics, type MetricsPorts, metricsOf } from './routes/metrics.ts';
 import { openApi, openApiPath } from './routes/openapi.ts';
 import { type PolicyReloadPorts, policyReload } from './routes/policy-reload.ts';
 import { protectedResource } from './routes/protected-resource.ts';
@@ -109,7 +110,7 @@ import { metadataPath } from './wire/protected-resource.ts';
 import { requestEnvelope } from './wire/request-envelope.ts';
 
 type AuditPorts = AuditKeysPorts &
-  Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels' | 'shared'>;
+  Pick<MetricsPorts, 'auditLag' | 'auditSinks' | 'channels' | 'daemon' | 'shared'>;
 
 export interface AppPorts
   extends AdmitPorts,
@@ -157,25 +158,28 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   const app = new Koa<RequestState>();
   logBrokenResponses(app, ports.log, 'http: response failed');
   const metrics = metricsOf(ports);
+  const onRejected = (reason: AuthFailure) => metrics.hear({ type: 'authFailure', reason });
   app.use(correlate(ports));
-  app.use(measureRequests((request) => metrics.hear(request)));
+  app.use(measureRequests(metrics));
   app.use(hardenResponse());
   app.use(handleErrors(ports));
   app.use(allowOrigins(ports));
   app.use(refuseAmbiguous());
   app.use(limitWriting(ports));
   // Fixed order: rate limit, sequence counter, authentication, admission, dispatcher (docs/contract/transports.md).
-  app.use(limitRate(ports));
+  app.use(limitRate({ ...ports, onLimited: () => metrics.hear({ type: 'rateLimited' }) }));
   app.use(countSequence());
   app.use(tagEvents(ports));
   // Requests rejected by the rate limit create no span; all later steps belong to one.
   app.use(traceRequest());
-  app.use(authenticate(ports));
+  app.use(authenticate({ ...ports, onRejected }));
   app.use(boundTraffic(ports.traffic));
   app.use(keepAlive(ports));
   app.use(bindTasks(ports));
   const router = createRouter(ports, metrics.route);
-  if (ports.approvals !== undefined) app.use(approvalsRouter(ports.approvals, ports).routes());
+  if (ports.approvals !== undefined) {
+    app.use(approvalsRouter(ports.approvals, { ...ports, onRejected }).routes());
+  }
   app.use(allowMethods(router));
   app.use(router.routes());
   return app;

@@ -87,7 +87,14 @@ export type {
   TaskPage,
   TaskQuery,
 } from './store/task-page.ts';
-export type { Decider, MessageRows, SessionRows, StoredTask, TaskRows } from './store/task-rows.ts';
+export type {
+  Decider,
+  MessageRows,
+  SessionRows,
+  StoredTask,
+  TaskRows,
+  WaitFigures,
+} from './store/task-rows.ts';
 export {
   ConflictError,
   type TaskStore,

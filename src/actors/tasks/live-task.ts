@@ -32,7 +32,8 @@ import { BusyTime } from './busy-time.ts';
 import { EnteredPath } from './entered-path.ts';
 import { EnteredStates, type PassedStates } from './entered-states.ts';
 import { keptRun, keptValue } from './kept-run.ts';
-import { type Measured, RunMeasures } from './run-measures.ts';
+import type { Measured } from './measured.ts';
+import { RunMeasures } from './run-measures.ts';
 
 /** The actor of one task. */
 export type TaskActor = ActorRefFrom<typeof taskMachine>;

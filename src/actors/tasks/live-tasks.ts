@@ -18,8 +18,8 @@ import { SystemError, shuttingDown } from '../system-error.ts';
 import { claimed, isStandingStill } from './claimed-task.ts';
 import { HoldAccounts } from './hold-accounts.ts';
 import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
+import { type Measured, measuredHold } from './measured.ts';
 import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
-import type { Measured } from './run-measures.ts';
 import type { SpokenTurns } from './spoken-turn.ts';
 import { mayRepeat, refusalAtRelease, stillHolds } from './still-holds.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
@@ -393,6 +393,8 @@ export class LiveTasks {
 
   #holdChanged(task: Task, before: Task): void {
     if (task.wakeAt !== null) this.registry.watchDeadline(task.wakeAt);
+    const measured = measuredHold(before, task);
+    if (measured !== null) this.#options.onMeasured(measured);
     this.#options.watchers.changed(task, before);
   }
 

@@ -1,26 +1,19 @@
 import type { TaskFact } from '../../machines/domain/facts.ts';
 import type { Task } from '../../machines/domain/task.ts';
 import { activeSpanContext, type EndedWait, type RunTrace } from '../telemetry/telemetry.ts';
+import { type Measured, measuredHold, type WaitEnd } from './measured.ts';
 
-/** A finished part of a task, for the metrics. */
-export type Measured =
-  | { type: 'call'; tool: string; outcome: 'returned' | 'failed' }
-  | {
-      type: 'model';
-      provider: string;
-      model: string;
-      outcome: 'answered' | 'failed';
-      milliseconds: number;
-      inputTokens: number;
-      outputTokens: number;
-    }
-  | { type: 'wait'; decision: EndedWait['outcome']; milliseconds: number };
+/** The end of the current wait, as the facts reported it. */
+interface WaitEnding {
+  outcome: WaitEnd;
+  decidedIn: EndedWait['decidedIn'];
+}
 
-/** Measures the calls and waits of one run, and traces the waits. */
+/** Measures the calls, rulings and waits of one run, and traces the waits. */
 export class RunMeasures {
   readonly #trace: RunTrace;
   readonly #onMeasured: (measured: Measured) => void;
-  #waitEnd: Pick<EndedWait, 'outcome' | 'decidedIn'> | null = null;
+  #waitEnd: WaitEnding | null = null;
 
   constructor(trace: RunTrace, onMeasured: (measured: Measured) => void) {
     this.#trace = trace;
@@ -29,42 +22,69 @@ export class RunMeasures {
 
   /** Processes a fact about a call or the end of a wait. */
   noted(fact: TaskFact): void {
-    switch (fact.type) {
-      case 'deferral.decided':
-        this.#waitEnd = { outcome: fact.decision, decidedIn: activeSpanContext() };
-        break;
-      case 'deferral.timedOut':
-        this.#waitEnd = { outcome: 'timeout', decidedIn: null };
-        break;
-      case 'deferral.abandoned':
-        this.#waitEnd = { outcome: 'abandoned', decidedIn: null };
-        break;
-      case 'tool.ended': {
-        const outcome = fact.error === undefined ? 'returned' : 'failed';
-        this.#onMeasured({ type: 'call', tool: fact.tool, outcome });
-        break;
-      }
-      case 'model.called': {
-        const { provider, model, duration: milliseconds, inputTokens, outputTokens } = fact;
-        const outcome = fact.error === undefined ? 'answered' : 'failed';
-        const counted = { provider, model, milliseconds, inputTokens, outputTokens };
-        this.#onMeasured({ type: 'model', outcome, ...counted });
-        break;
-      }
-      default:
-    }
+    this.#waitEnd = waitEndOf(fact) ?? this.#waitEnd;
+    const measured = measuredFact(fact);
+    if (measured !== null) this.#onMeasured(measured);
   }
 
   /**
    * Processes a committed change. A wait ends when its deferral is gone; an approval below the quorum does not end it.
    */
-  committed(before: Task | null, { deferral, changedAt: to }: Task): void {
+  committed(before: Task | null, task: Task): void {
+    const hold = measuredHold(before, task);
+    if (hold !== null) this.#onMeasured(hold);
     const waited = before?.deferral ?? null;
-    if (waited === null || waited.id === deferral?.id) return;
-    const end = this.#waitEnd ?? { outcome: 'abandoned', decidedIn: null };
+    if (waited === null || waited.id === task.deferral?.id) return;
+    const { outcome, decidedIn } = this.#waitEnd ?? { outcome: 'abandoned', decidedIn: null };
     const { id: callId, tool, requestedAt: from } = waited;
-    this.#trace.waited({ ...end, tool, callId, from, to });
-    const milliseconds = to - waited.requestedAt;
-    this.#onMeasured({ type: 'wait', decision: end.outcome, milliseconds });
+    const traced = outcome === 'canceled' ? 'abandoned' : outcome;
+    const to = task.changedAt;
+    this.#trace.waited({ outcome: traced, decidedIn, tool, callId, from, to });
+    const kind = task.hold === undefined ? 'task' : 'hold';
+    this.#onMeasured({ type: 'wait', decision: outcome, kind, milliseconds: to - from });
+  }
+}
+
+function waitEndOf(fact: TaskFact): WaitEnding | null {
+  switch (fact.type) {
+    case 'deferral.decided':
+      return { outcome: fact.decision, decidedIn: activeSpanContext() };
+    case 'deferral.timedOut':
+      return { outcome: 'timeout', decidedIn: null };
+    case 'deferral.abandoned':
+      return { outcome: fact.reason === 'canceled' ? 'canceled' : 'abandoned', decidedIn: null };
+    default:
+      return null;
+  }
+}
+
+function measuredFact(fact: TaskFact): Measured | null {
+  switch (fact.type) {
+    case 'tool.ended': {
+      const { tool, error = null, duration: milliseconds } = fact;
+      return { type: 'call', tool, error, milliseconds };
+    }
+    case 'model.called': {
+      const { provider, model, duration: milliseconds, inputTokens, outputTokens } = fact;
+      const error = fact.error === undefined ? null : (fact.fault ?? 'other');
+      return { type: 'model', error, provider, model, milliseconds, inputTokens, outputTokens };
+    }
+    case 'call.ruled': {
+      const { tool, decision, layer } = fact;
+      return { type: 'ruling', tool, decision, layer };
+    }
+    case 'deferral.decided':
+    case 'deferral.refused': {
+      const { decision, source = 'http' } = fact;
+      return { type: 'decision', decision, source, isCounted: fact.type === 'deferral.decided' };
+    }
+    case 'deferral.reminded':
+      return { type: 'notice', notice: 'reminder' };
+    case 'deferral.escalated':
+      return { type: 'notice', notice: 'escalation' };
+    case 'grant.used':
+      return { type: 'grant', tool: fact.tool };
+    default:
+      return null;
   }
 }

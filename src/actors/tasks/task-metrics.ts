@@ -1,6 +1,7 @@
 import type { TaskState } from '../../machines/domain/task.ts';
-import type { TaskRows } from '../records/records.ts';
-import type { Measured } from './run-measures.ts';
+import type { TaskRows, WaitFigures } from '../records/records.ts';
+import type { Measured } from './measured.ts';
+import { ReusedCount } from './reused-count.ts';
 
 export interface TaskMetricsPorts {
   rows: TaskRows;
@@ -8,16 +9,31 @@ export interface TaskMetricsPorts {
   isShared: boolean;
   /** Returns the number of tasks with an actor. */
   live: () => number;
+  /** Milliseconds of a monotonic clock. */
+  now: () => number;
 }
+
+type Census = Partial<Record<TaskState, number>>;
 
 /** Counts tasks, without any data that identifies their owners. */
 export class TaskMetrics {
   readonly #ports: TaskMetricsPorts;
   readonly #hearing: ((measured: Measured) => void)[] = [];
+  readonly #census: ReusedCount<Census>;
+  readonly #strangers: ReusedCount<number>;
   #hasStrangers = true;
 
   constructor(ports: TaskMetricsPorts) {
     this.#ports = ports;
+    const { rows, now, isShared } = ports;
+    const read = () => rows.countByState();
+    // The store of a single daemon counts without reading its tasks.
+    this.#census = new ReusedCount(read, (found) => isShared && isMany(found), now);
+    this.#strangers = new ReusedCount(
+      () => this.#countStrangers(),
+      () => isShared && this.#census.isReused,
+      now,
+    );
   }
 
   /** Returns the number of tasks with an actor, and of tasks that wait for a decision. */
@@ -26,13 +42,30 @@ export class TaskMetrics {
     return { live: live(), deferred: await rows.count('deferred') };
   }
 
-  /** Counts tasks by state; states without tasks are omitted. */
-  census(): Promise<Partial<Record<TaskState, number>>> {
-    return this.#ports.rows.countByState();
+  /** Returns the number of tasks with an actor. */
+  live(): number {
+    return this.#ports.live();
+  }
+
+  /**
+   * Counts tasks by state; states without tasks are omitted. Over a shared store with many tasks, a count may be some
+   * seconds old.
+   */
+  census(): Promise<Census> {
+    return this.#census.now();
+  }
+
+  /** Describes the calls that wait for a decision at a time, in epoch milliseconds. */
+  waits(now: number): Promise<WaitFigures> {
+    return this.#ports.rows.waits(now);
   }
 
   /** Returns the number of unfinished tasks that only another release can resume. */
-  async strangers(): Promise<number> {
+  strangers(): Promise<number> {
+    return this.#strangers.now();
+  }
+
+  async #countStrangers(): Promise<number> {
     // Without other writers, the number stays zero once it is zero.
     if (!this.#hasStrangers && !this.#ports.isShared) return 0;
     const strangers = await this.#ports.rows.strangers();
@@ -41,13 +74,20 @@ export class TaskMetrics {
     return found;
   }
 
-  /** Subscribes to measurements of tool calls and waits; the listener must not throw. */
+  /** Subscribes to measurements of tasks; the listener must not throw. */
   onMeasured(hear: (measured: Measured) => void): void {
     this.#hearing.push(hear);
   }
 
-  /** Reports a finished tool call or wait to all listeners. */
+  /** Reports a measurement to all listeners. */
   measured(measured: Measured): void {
     for (const hear of this.#hearing) hear(measured);
   }
+}
+
+/** From this number of tasks, a database takes long to count them. */
+const many = 10_000;
+
+function isMany(census: Census): boolean {
+  return Object.values(census).reduce((sum, tasks) => sum + tasks, 0) >= many;
 }

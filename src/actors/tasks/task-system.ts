@@ -135,7 +135,12 @@ export class TaskSystem {
         this.feed.changed(task, before);
       },
     });
-    this.metrics = new TaskMetrics({ rows, isShared, live: () => this.#tasks.size });
+    this.metrics = new TaskMetrics({
+      rows,
+      isShared,
+      live: () => this.#tasks.size,
+      now: () => clock.now(),
+    });
     this.sessions = new Sessions(rows.sessions);
     const asking: QuestionPorts = {
       holds: () => this.holds,

@@ -1,6 +1,10 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { AuditEvent } from '../../actors/ports/audit-event.ts';
-import type { Authenticator, Verification } from '../../actors/ports/authentication.ts';
+import type {
+  Authenticator,
+  AuthFailure,
+  Verification,
+} from '../../actors/ports/authentication.ts';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Caller } from '../../machines/domain/task.ts';
 import { chatProvider } from '../../machines/governance/approvers.ts';
@@ -28,6 +32,8 @@ export interface AuthenticatePorts extends EnvelopePorts, PagePorts {
   clock: Pick<Clock, 'now'>;
   /** Receives authentications and refusals for the audit log. */
   authLog: Pick<AuthLog, 'letIn' | 'letInToRead' | 'refused'>;
+  /** Receives the reason of each refusal, for the metrics. */
+  onRejected?: (reason: AuthFailure) => void;
   /** The sign-in of the dashboard whose people the agent accepts; absent for none. */
   dashboard?: DashboardSignIn | null;
   /** The MCP endpoint as clients request tokens for it; absent or `null` if no issuer makes them. */
@@ -214,6 +220,7 @@ function recordRejected(
   { reason, tokenKind }: Extract<Verification, { kind: 'rejected' }>,
 ): void {
   const address = addressGroup((ctx.state as RequestState).clientAddress);
+  ports.onRejected?.(reason);
   ports.authLog.refused(JSON.stringify([address, reason, ...workflowOf(ctx)]), {
     ...requestEnvelope(ports, ctx.state as RequestState, null),
     event: 'auth_fail',

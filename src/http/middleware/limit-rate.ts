@@ -38,12 +38,19 @@ interface Buckets {
 export function limitRate({
   limits,
   clock,
+  onLimited = () => undefined,
 }: {
   limits: RateLimits;
   clock: Pick<Clock, 'now'>;
+  /** Called for each rejected request, for the metrics. */
+  onLimited?: () => void;
 }): Middleware<RequestState> {
   const addressOf = clientAddress(limits.trustedProxies);
   const bucketsOf = bucketKeeper(limits);
+  const refuse: Refuse = (ctx, wait) => {
+    onLimited();
+    return tooMany(ctx, wait);
+  };
   return async function rateLimiter(ctx: Context, next: Next) {
     const address = addressOf(ctx.req);
     ctx.state.clientAddress = address;
@@ -53,9 +60,20 @@ export function limitRate({
     const buckets = bucketsOf(addressGroup(address), now);
     const wait = (reads ? buckets.read : buckets.write).take(now);
     if (wait === 0) return void (await next());
-    if (!limits.cancelExempt || !(await isCancel(ctx))) throw tooMany(ctx, wait);
-    await passIfLetIn(ctx, next, { wait, bucket: buckets.cancel, now });
+    if (!limits.cancelExempt || !(await isCancel(ctx))) throw refuse(ctx, wait);
+    await passIfLetIn(ctx, next, { wait, bucket: buckets.cancel, now, refuse });
   };
+}
+
+/** Creates the refusal of a request whose address must wait for so many seconds, and counts it. */
+type Refuse = (ctx: Context, wait: number) => Problem;
+
+/** A cancel above the rate limit. */
+interface Excess {
+  wait: number;
+  bucket: TokenBucket;
+  now: number;
+  refuse: Refuse;
 }
 
 /**
@@ -65,13 +83,13 @@ export function limitRate({
 async function passIfLetIn(
   ctx: Context,
   next: Next,
-  { wait, bucket, now }: { wait: number; bucket: TokenBucket; now: number },
+  { wait, bucket, now, refuse }: Excess,
 ): Promise<void> {
-  if (bucket.take(now) > 0) throw tooMany(ctx, wait);
+  if (bucket.take(now) > 0) throw refuse(ctx, wait);
   try {
     await next();
   } catch (error) {
-    if (error instanceof Problem && error.status === 401) throw tooMany(ctx, wait);
+    if (error instanceof Problem && error.status === 401) throw refuse(ctx, wait);
     bucket.giveBack();
     throw error;
   }

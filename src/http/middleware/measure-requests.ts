@@ -1,14 +1,18 @@
 import type { Context, Middleware, Next } from 'koa';
-import type { MeasuredRequest } from '../measured-counts.ts';
+import type { MeasuredRequest } from '../metrics/measurement.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 
 /** Measures every request until its response is complete, including rejected ones. */
-export function measureRequests(
-  hear: (measured: MeasuredRequest) => void,
-): Middleware<RequestState> {
+export function measureRequests({
+  hear,
+  begin,
+}: Pick<Metrics, 'hear' | 'begin'>): Middleware<RequestState> {
   return function requestMeasurer(ctx: Context, next: Next) {
     const began = performance.now();
+    const end = begin();
     ctx.res.once('close', () => {
+      end();
       const milliseconds = performance.now() - began;
       const { statusCode: status } = ctx.res;
       hear({ type: 'request', route: routeOf(ctx), status, outcome: outcomeOf(ctx), milliseconds });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts';
+import type { CallFault } from './call-fault.ts';
 import type { Compaction } from './compaction.ts';
 import type { Finding } from './finding.ts';
 import type { UsedGrant } from './grant.ts';
@@ -95,6 +96,8 @@ export type TaskFact =
       /** The provider's reason for ending the turn, unmodified; absent if it gives none. */
       finishReason?: string;
       error?: string;
+      /** The kind of the failure; absent if the call did not fail, or not as a call to a model. */
+      fault?: CallFault;
       heard: Heard;
       /** `null` if the model failed. */
       said: { text: string; calls: readonly ToolCall[] } | null;

@@ -45,7 +45,10 @@ function lastCall(context: TaskContext, thought: Thought): TaskFact {
     ...(finishReason === undefined ? {} : { finishReason }),
     heard: heardBy(context),
   } as const;
-  if (outcome.kind === 'failed') return { ...fact, said: null, error: outcome.error };
+  if (outcome.kind === 'failed') {
+    const fault = thought.fault === undefined ? {} : { fault: thought.fault };
+    return { ...fact, said: null, error: outcome.error, ...fault };
+  }
   const { text, calls } = outcome;
   return { ...fact, said: { text, calls } };
 }

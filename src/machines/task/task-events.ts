@@ -1,3 +1,4 @@
+import type { CallFault } from '../domain/call-fault.ts';
 import type { Compaction } from '../domain/compaction.ts';
 import type { Finding, Refusal } from '../domain/finding.ts';
 import type {
@@ -103,6 +104,8 @@ export interface FailedModelCall {
   model: string;
   duration: number;
   error: string;
+  /** The kind of the failure; absent if the failure is not one of a call to a model. */
+  fault?: CallFault;
 }
 
 /** The result of a model turn. A failure is data, so that it can be reported like any other result. */
@@ -119,6 +122,8 @@ export interface Thought {
   outputTokens: number;
   /** The provider's reason for ending the turn, unmodified; absent if it gives none. */
   finishReason?: string;
+  /** The kind of the failure of the last call; absent if it did not fail, or not as a call. */
+  fault?: CallFault;
   /** Failed model calls before this one, oldest first. */
   failedCalls?: FailedModelCall[];
   /** Number of input tokens estimated before the call; absent if not estimated. */

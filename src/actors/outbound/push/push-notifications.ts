@@ -50,6 +50,7 @@ export class PushNotifications implements PushTargets {
   readonly #revisions: DeliveredRevisions;
   readonly #stopped = new AbortController();
   #isDelivering: boolean;
+  #givenUp = 0;
   /** Resolves once receivers of an earlier start are queued; `set` and `delete` wait for it. */
   #opened: Promise<void> = Promise.resolve();
 
@@ -57,6 +58,17 @@ export class PushNotifications implements PushTargets {
     this.#options = options;
     this.#isDelivering = options.isShared !== true;
     this.#revisions = new DeliveredRevisions(options);
+  }
+
+  /** Returns the number of notifications that wait or are being posted, and of those given up since the start. */
+  figures(): { pending: number; givenUp: number } {
+    let pending = 0;
+    for (const deliveries of this.#deliveries.values()) {
+      for (const delivery of deliveries.values()) {
+        pending += delivery.getSnapshot().context.waiting.length;
+      }
+    }
+    return { pending, givenUp: this.#givenUp };
   }
 
   /** Stops delivering until the next `start`; undelivered notifications stay in the store. */
@@ -246,11 +258,13 @@ export class PushNotifications implements PushTargets {
       },
       actions: {
         keepTold: (_, task: Task) => this.#revisions.keep(target, task),
-        noteGivenUp: (_, { task, error }) =>
+        noteGivenUp: (_, { task, error }) => {
+          this.#givenUp += 1;
           log.warn(
             { task_id: task.id, error: reasonOf(error) },
             'push: a notification was given up after an hour',
-          ),
+          );
+        },
       },
     });
   }

@@ -24,6 +24,8 @@ export interface CommitQueueOptions {
   signer: LineSigner | null;
   log: Log;
   onCommitted: () => void;
+  /** Receives the duration of each commit in milliseconds, outages included. */
+  onCommit: (milliseconds: number) => void;
 }
 
 interface Settle {
@@ -193,7 +195,9 @@ export class CommitQueue {
     }
     const writes = collected.map(({ write }) => write);
     try {
+      const began = performance.now();
       const refused = new Set(await this.#commit({ writes, events, checkpointAt }));
+      this.#options.onCommit(performance.now() - began);
       this.#conflicts += refused.size;
       for (const { resolve } of recorded) resolve();
       for (const { save } of collected) {

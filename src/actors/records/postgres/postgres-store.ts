@@ -83,6 +83,7 @@ export class PostgresStore implements TaskStore {
   readonly #readers = new Set<ChangeReader>();
   readonly #onReturn = new Set<() => void>();
   readonly #changes: number;
+  onCommit: (milliseconds: number) => void = () => undefined;
   readonly #clocks: ServerClock[] = [];
   #session: ReplicaSession | null = null;
   #isConnected = true;
@@ -120,6 +121,7 @@ export class PostgresStore implements TaskStore {
       ...options.audit,
       log: options.log,
       onCommitted: () => this.#tellCommit(),
+      onCommit: (milliseconds) => this.onCommit(milliseconds),
     });
   }
 

@@ -15,7 +15,9 @@ import type {
   StrangeTasks,
   TaskListing,
   TaskRows,
+  WaitFigures,
 } from '../store/task-rows.ts';
+import { waitFigures, waitsAt } from '../store/waits-at.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { PostgresSessionRows } from './postgres-session-rows.ts';
 import { PostgresStateRows } from './postgres-state-rows.ts';
@@ -105,6 +107,14 @@ export class PostgresTaskRows implements TaskRows {
         GROUP BY machine_version`,
     );
     return rows.map(({ machine_version: machineVersion, tasks }) => ({ machineVersion, tasks }));
+  }
+
+  async waits(now: number): Promise<WaitFigures> {
+    const [row] = await this.#database.query<Record<'oldest' | 'expires' | 'overdue', unknown>>(
+      waitsAt('$1'),
+      [now],
+    );
+    return waitFigures(row?.oldest, row?.expires, row?.overdue);
   }
 
   async count(state: TaskState): Promise<number> {

@@ -78,6 +78,7 @@ export class SqliteStore implements TaskStore {
   readonly webRecords: SqliteWebRecords;
   /** Remedy for a store that cannot be written. */
   readonly remedy = 'free disk space and try again';
+  onCommit: (milliseconds: number) => void = () => undefined;
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
   readonly #onCommitted: (lines: Uint8Array) => void;
@@ -188,7 +189,9 @@ export class SqliteStore implements TaskStore {
     this.#scheduled = false;
     try {
       if (this.#damage !== null) throw this.#damage;
+      const began = performance.now();
       const refused = this.#commit(saves, events);
+      this.onCommit(performance.now() - began);
       const { failure } = this.#audit;
       this.#failure = failure === null ? null : unrecorded(failure);
       for (const { resolve } of settle) resolve();

@@ -8,11 +8,19 @@ import {
   taskOf,
   wholeColumns,
 } from '../store/task-row.ts';
-import type { StoredTask, StrangeTasks, TaskChange, TaskRows } from '../store/task-rows.ts';
+import type {
+  StoredTask,
+  StrangeTasks,
+  TaskChange,
+  TaskRows,
+  WaitFigures,
+} from '../store/task-rows.ts';
+import { waitFigures, waitsAt } from '../store/waits-at.ts';
 import { SqliteMessageRows } from './sqlite-message-rows.ts';
 import { SqliteSessionRows } from './sqlite-session-rows.ts';
 import { SqliteStateRows } from './sqlite-state-rows.ts';
 import { SqliteTaskListing } from './sqlite-task-listing.ts';
+import { StateCounts } from './state-counts.ts';
 
 const final = `('completed', 'failed', 'canceled')`;
 
@@ -28,6 +36,7 @@ export class SqliteTaskRows implements TaskRows {
   /** Chart states that the tasks have entered. */
   readonly states: SqliteStateRows;
   readonly #sql;
+  readonly #counts: StateCounts;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -36,6 +45,7 @@ export class SqliteTaskRows implements TaskRows {
     this.sessions = new SqliteSessionRows(database);
     this.states = new SqliteStateRows(database);
     this.#sql = prepare(database);
+    this.#counts = new StateCounts(database);
   }
 
   /**
@@ -154,14 +164,18 @@ export class SqliteTaskRows implements TaskRows {
     return ofOtherReleases(this.#database);
   }
 
+  async waits(now: number): Promise<WaitFigures> {
+    const { oldest, expires, overdue } = this.#sql.waits.get(now) ?? {};
+    return waitFigures(oldest, expires, overdue);
+  }
+
   async count(state: TaskState): Promise<number> {
-    return Number(this.#sql.count.get(state)?.['tasks']);
+    return this.#counts.now()[state] ?? 0;
   }
 
   /** Counts tasks by state; states without tasks are omitted. */
   async countByState(): Promise<Partial<Record<TaskState, number>>> {
-    const rows = this.#sql.countByState.all();
-    return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['tasks'])]));
+    return this.#counts.now();
   }
 
   /** Deletes up to `limit` final tasks that ended before a time; returns how many. */
@@ -212,8 +226,7 @@ function prepare(database: DatabaseSync) {
     overdue: sql(`SELECT id FROM tasks WHERE deadline_at <= ? AND ${known} ORDER BY deadline_at`),
     nextDeadline: sql(`SELECT deadline_at AS at FROM tasks WHERE deadline_at > ? AND ${known}
       ORDER BY deadline_at LIMIT 1`),
-    count: sql('SELECT count(*) AS tasks FROM tasks WHERE state = ?'),
-    countByState: sql('SELECT state, count(*) AS tasks FROM tasks GROUP BY state'),
+    waits: sql(waitsAt('?')),
     deleteEnded: sql(`DELETE FROM tasks WHERE position IN (
       SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)`),
   };

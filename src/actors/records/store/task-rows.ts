@@ -44,6 +44,16 @@ export interface StrangeTasks {
   tasks: number;
 }
 
+/** The calls that wait for a decision; times are in epoch milliseconds. */
+export interface WaitFigures {
+  /** Time since which the oldest of them waits; `null` for none. */
+  oldestAt: number | null;
+  /** The next time at which one of them expires; `null` for none. */
+  expiresAt: number | null;
+  /** Number of stored deadlines that have passed and are not processed yet, at most 1,000. */
+  overdue: number;
+}
+
 /** The tasks of an agent. Reads see only committed data. */
 export interface TaskRows {
   /** Paged lists of the tasks. */
@@ -74,6 +84,8 @@ export interface TaskRows {
   waitingOf(owner: Owner | null, limit: number): Promise<string[]>;
   /** Counts unfinished tasks saved by other versions of their chart, by version. */
   strangers(): Promise<StrangeTasks[]>;
+  /** Describes the calls that wait for a decision at a time, in epoch milliseconds. */
+  waits(now: number): Promise<WaitFigures>;
   count(state: TaskState): Promise<number>;
   /** Counts tasks by state; states without tasks are omitted. */
   countByState(): Promise<Partial<Record<TaskState, number>>>;

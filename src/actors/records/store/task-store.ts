@@ -80,6 +80,8 @@ export interface TaskStore {
   readonly damage: StoreError | null;
   /** Number of committed log lines whose file may not be on disk yet. */
   readonly unsynced: number;
+  /** Receives the duration of each commit in milliseconds; must not throw. Does nothing until it is set. */
+  onCommit: (milliseconds: number) => void;
   /** Repairs of the log made when the store was opened. */
   readonly recovery: AuditRecovery;
   /** Findings of opening the store: it was older than its log, or lost. */

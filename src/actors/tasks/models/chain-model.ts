@@ -101,7 +101,7 @@ function createAsk({ chain, standings, clock, conversation, listener, onTurn }: 
       if (!(error instanceof ModelFailure)) throw error;
       const at = clock.now();
       const { fault, message: text } = error;
-      listener.onFailedCall?.({ ...spent(), error: text });
+      listener.onFailedCall?.({ ...spent(), error: text, fault });
       const readyAt = standings.failed(index, error, { at, by: conversation.taskId });
       const failure = { provider, model: name, fault, text, hasSpoken, at, readyAt };
       return { kind: 'failed', failure };

@@ -1,4 +1,4 @@
-import type { CallFault } from '../../../machines/models/model-call.ts';
+import type { CallFault } from '../../../machines/domain/call-fault.ts';
 import { ModelError } from '../../ports/model.ts';
 
 /**

@@ -57,6 +57,11 @@ export class GateTools extends Map<string, Tool> {
     return this.#servedAs(name) === undefined && this.#entryOf(name) === undefined;
   }
 
+  /** Returns the name under which a tool is listed, such as the pattern that matches it; `null` for no entry. */
+  listedAs(name: string): string | null {
+    return (this.#servedAs(name) ?? this.#entryOf(name))?.name ?? null;
+  }
+
   #entryOf(name: string): Tool | undefined {
     return this.values().find((tool) => tool.isElsewhere === true && matchesName(tool.name, name));
   }

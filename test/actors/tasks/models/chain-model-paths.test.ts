@@ -2,11 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { createModel } from '../../../../src/actors/tasks/models/create-model.ts';
+import type { CallFault } from '../../../../src/machines/domain/call-fault.ts';
 import {
   type FallbackContext,
   fallbackMachine,
 } from '../../../../src/machines/models/fallback-machine.ts';
-import { type CallFault, cooldownOf } from '../../../../src/machines/models/model-call.ts';
+import { cooldownOf } from '../../../../src/machines/models/model-call.ts';
 import { type Happenings, walkChart } from '../../../helpers/chart-walk.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';

@@ -1,0 +1,26 @@
+/** The label of every name beyond the limit. */
+export const otherName = 'other';
+
+/** Maximum number of characters of a label. */
+const longest = 128;
+
+/**
+ * Limits the distinct names that become a label, because each one is a series of its own for as long as the daemon
+ * runs: the first names keep their own series, and all later ones are `other`.
+ */
+export class BoundedNames {
+  readonly #names = new Set<string>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Returns the label of a name. */
+  of(name: string): string {
+    if (this.#names.has(name)) return name;
+    if (this.#names.size >= this.#most || name.length > longest) return otherName;
+    this.#names.add(name);
+    return name;
+  }
+}

@@ -1,0 +1,57 @@
+import type { RoutedContext } from '../request-state.ts';
+import type { Measurement } from './measurement.ts';
+import type { MetricsPorts } from './metrics-ports.ts';
+import type { OpenRegistry } from './open-registry.ts';
+
+/** Maximum number of measurements buffered until the metrics library is loaded. */
+const mostBuffered = 1_000;
+
+/** An agent's metrics and their route. */
+export interface Metrics {
+  /** Counts a measurement. */
+  hear: (measurement: Measurement) => void;
+  /** Counts a request until the returned function is called. */
+  begin: () => () => void;
+  /** `GET /metrics`: the state of the agent and its process in Prometheus format (docs/contract/transports.md). */
+  route: (ctx: RoutedContext) => Promise<void>;
+}
+
+/**
+ * Creates an agent's metrics. The library is loaded at the first request for them, or when many measurements wait.
+ * Concurrent requests share one answer.
+ */
+export function metricsOf(ports: MetricsPorts): Metrics {
+  let inFlight = 0;
+  let waiting: Measurement[] = [];
+  let opened: OpenRegistry | null = null;
+  let opening: Promise<OpenRegistry> | null = null;
+  let writing: Promise<string> | null = null;
+  const open = (): Promise<OpenRegistry> =>
+    (opening ??= import('./open-registry.ts').then(({ openRegistry }) => {
+      opened = openRegistry({ ...ports, inFlight: () => inFlight });
+      for (const measurement of waiting) opened.observe(measurement);
+      waiting = [];
+      return opened;
+    }));
+  const write = async (): Promise<string> => (await open()).text();
+  const hear = (measurement: Measurement): void => {
+    if (opened !== null) return opened.observe(measurement);
+    if (waiting.push(measurement) >= mostBuffered) void open();
+  };
+  ports.system.metrics.onMeasured(hear);
+  ports.daemon?.onCommit((milliseconds) => hear({ type: 'commit', milliseconds }));
+  return {
+    hear,
+    begin() {
+      inFlight += 1;
+      return () => void (inFlight -= 1);
+    },
+    async route(ctx) {
+      writing ??= write().finally(() => {
+        writing = null;
+      });
+      ctx.body = await writing;
+      ctx.type = 'text/plain; version=0.0.4; charset=utf-8';
+    },
+  };
+}

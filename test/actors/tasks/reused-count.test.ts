@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { ReusedCount } from '../../../src/actors/tasks/reused-count.ts';
+
+function counting(isExpensive: (count: number) => boolean) {
+  let now = 0;
+  let count = 0;
+  let reads = 0;
+  const counted = new ReusedCount(
+    async () => {
+      reads += 1;
+      return count;
+    },
+    isExpensive,
+    () => now,
+  );
+  return {
+    counted,
+    at(time: number, found: number) {
+      now = time;
+      count = found;
+    },
+    reads: () => reads,
+  };
+}
+
+it('counts anew while a count is inexpensive, once for concurrent readers', async () => {
+  const { counted, at, reads } = counting(() => false);
+  at(0, 1);
+  expect(await Promise.all([counted.now(), counted.now()])).toEqual([1, 1]);
+  at(1, 2);
+  expect(await counted.now()).toBe(2);
+  expect(reads()).toBe(2);
+});
+
+it('reuses an expensive count for 15 seconds, and renews it in the background', async () => {
+  const { counted, at, reads } = counting((count) => count > 5);
+  at(0, 10);
+  expect(await counted.now()).toBe(10);
+  at(14_999, 20);
+  expect([await counted.now(), reads()]).toEqual([10, 1]);
+  at(15_000, 20);
+  expect(await counted.now()).toBe(10);
+  expect([await counted.now(), reads()]).toEqual([20, 2]);
+});
+
+it('keeps the last count while the store cannot be read', async () => {
+  let isAway = false;
+  let now = 0;
+  const read = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(10));
+  const counted = new ReusedCount(
+    read,
+    () => true,
+    () => now,
+  );
+  await counted.now();
+  isAway = true;
+  now = 20_000;
+  expect([await counted.now(), await counted.now()]).toEqual([10, 10]);
+});
