@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Observe } from './open-registry.ts';
+import type { Observe } from './measurement.ts';
 
 /** Histogram bounds for waits in seconds, from one second to two days. */
 const waitBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 172_800];

@@ -1,4 +1,4 @@
-import type { RegistryPorts } from './open-registry.ts';
+import type { RegistryPorts } from './metrics-ports.ts';
 import { type Readings, sharedRead } from './readings.ts';
 
 /** Adds the metrics of the channels to approvers and other people. */

@@ -1,6 +1,6 @@
 import { Histogram, type Registry } from 'prom-client';
 import { BoundedNames } from './bounded-names.ts';
-import type { Observe } from './open-registry.ts';
+import type { Observe } from './measurement.ts';
 
 /** Histogram bounds of durations in seconds, as the semantic conventions prescribe. */
 const durations = Array.from({ length: 14 }, (_, power) => Number((0.01 * 2 ** power).toFixed(2)));

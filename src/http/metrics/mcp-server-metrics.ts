@@ -1,4 +1,4 @@
-import type { RegistryPorts } from './open-registry.ts';
+import type { RegistryPorts } from './metrics-ports.ts';
 import type { Readings } from './readings.ts';
 
 /** Adds the metrics of the MCP servers whose tools the agent uses. */

@@ -20,3 +20,6 @@ export type Measurement =
   | { type: 'authFailure'; reason: AuthFailure }
   | { type: 'rateLimited' }
   | { type: 'commit'; milliseconds: number };
+
+/** Counts the measurements of one family of metrics, and ignores all others. */
+export type Observe = (measurement: Measurement) => void;

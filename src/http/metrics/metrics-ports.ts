@@ -48,3 +48,9 @@ export interface MetricsPorts {
   clock: Clock;
   log: Log;
 }
+
+/** What the families of metrics share. */
+export interface RegistryPorts extends MetricsPorts {
+  /** Returns the number of requests that are not answered yet. */
+  inFlight: () => number;
+}

@@ -5,8 +5,8 @@ import { addChannelMetrics } from './channel-metrics.ts';
 import { addDaemonMetrics } from './daemon-metrics.ts';
 import { addGenAiMetrics } from './gen-ai-metrics.ts';
 import { addMcpServerMetrics } from './mcp-server-metrics.ts';
-import type { Measurement } from './measurement.ts';
-import type { MetricsPorts } from './metrics-ports.ts';
+import type { Measurement, Observe } from './measurement.ts';
+import type { RegistryPorts } from './metrics-ports.ts';
 import { Readings } from './readings.ts';
 import { addRequestMetrics } from './request-metrics.ts';
 import { addStoreMetrics } from './store-metrics.ts';
@@ -19,15 +19,6 @@ export interface OpenRegistry {
   /** Writes every metric in Prometheus text format. */
   text: () => Promise<string>;
 }
-
-/** What the families of metrics share. */
-export interface RegistryPorts extends MetricsPorts {
-  /** Returns the number of requests that are not answered yet. */
-  inFlight: () => number;
-}
-
-/** Counts the measurements of one family of metrics, and ignores all others. */
-export type Observe = (measurement: Measurement) => void;
 
 /** Gauges whose names end like counters, which Prometheus linters reject. Each value also exists by type. */
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);

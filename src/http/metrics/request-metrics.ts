@@ -1,5 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Observe, RegistryPorts } from './open-registry.ts';
+import type { Observe } from './measurement.ts';
+import type { RegistryPorts } from './metrics-ports.ts';
 import type { Readings } from './readings.ts';
 
 /** Histogram bounds for requests in seconds: a read takes a millisecond, a held send as long as an approver needs. */

@@ -1,5 +1,6 @@
 import { Histogram, type Registry } from 'prom-client';
-import type { Observe, RegistryPorts } from './open-registry.ts';
+import type { Observe } from './measurement.ts';
+import type { RegistryPorts } from './metrics-ports.ts';
 import { type Readings, sharedRead } from './readings.ts';
 
 /** Histogram bounds for commits in seconds. */

@@ -1,5 +1,5 @@
 import { taskStates } from '../../machines/domain/task.ts';
-import type { RegistryPorts } from './open-registry.ts';
+import type { RegistryPorts } from './metrics-ports.ts';
 import { type Readings, sharedRead } from './readings.ts';
 
 /** Adds the metrics of the tasks in the store. */

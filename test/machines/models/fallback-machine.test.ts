@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createActor, fromPromise, initialTransition, transition } from 'xstate';
-import { fallbackMachine } from '../../../src/machines/models/fallback-machine.ts';
 import type { CallFault } from '../../../src/machines/domain/call-fault.ts';
+import { fallbackMachine } from '../../../src/machines/models/fallback-machine.ts';
 import type { CallOutcome } from '../../../src/machines/models/model-call.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
