@@ -96,6 +96,8 @@ export interface ImportedAgent {
 export interface Unmet {
   variables: string[];
   programs: string[];
+  /** Programs and files of MCP servers that are missing, or that the sandbox hides. */
+  warnings: ConfigProblem[];
 }
 
 /**
@@ -111,7 +113,8 @@ export async function createImported(
     ...ignored,
   ]);
   const known = { ...env, ...secrets };
-  const unmet: Unmet = { variables: variablesIn(service, skills, known), programs: [] };
+  const variables = variablesIn(service, skills, known);
+  const unmet: Unmet = { variables, programs: [], warnings: [] };
   await createFolder(options, async (draft) => {
     await writeFiles(draft, files);
     for (const { skill, text, scripts, others = new Map(), digest } of skills) {
@@ -131,10 +134,18 @@ export async function createImported(
       problems.filter((problem) => !isProgram(problem)),
     );
   });
+  unmet.warnings = await serverWarnings(options.directory, env);
   const names = skills.map(({ skill }) => join('skills', skill.id));
   const kept = Object.keys(secrets).length === 0 ? [] : [join('.service', '.env')];
   const made = [...files.keys(), ...kept, ...names].map((name) => join(options.directory, name));
   return { files: [...made, ...(await schemasOf(options.directory, files))], unmet };
+}
+
+/** Lists the warnings about MCP servers. A file that the draft of the agent would not have may lie in its folder. */
+async function serverWarnings(directory: string, env: NodeJS.ProcessEnv): Promise<ConfigProblem[]> {
+  const assumed = await assumedEnvironment(directory, env);
+  const { warnings } = await readAgent(directory, assumed, systemClock());
+  return warnings.filter(({ path }) => path.startsWith('mcp.servers.'));
 }
 
 /**

@@ -26,6 +26,7 @@ import {
 import { readGuardrails } from './agent-guardrails.ts';
 import { readInstructions } from './agent-instructions.ts';
 import { readWritable } from './agent-writable.ts';
+import { hiddenFileWarnings } from './hidden-files.ts';
 import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { policyDigest } from './policy-digest.ts';
@@ -148,6 +149,7 @@ export async function readAgent(
       ...missingPrograms(config.mcp.servers, directory).map(({ index, message }) =>
         loaded.problemAt(['mcp', 'servers', index, 'command'], message),
       ),
+      ...(await hiddenFileWarnings(directory, loaded, writable.folders)),
       ...unheldTools(config, toolbox.skills),
       ...loaded.policies.flatMap(groupWarnings),
       ...toolbox.warnings.map(asProblem),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { isWithoutBwrap, needsBwrap } from '../actors/tools/sandbox/needs-bwrap.ts';
 import { agentFolder } from '../actors/tools/skills/agent-folder.ts';
 import { holdpointHere } from './command-here.ts';
 
@@ -494,6 +495,34 @@ describe('import as a gateway', () => {
       'then point MCP clients at its address and /mcp in place of the servers',
     );
     expect(await holdpointHere(['validate', '--dir', directory])).toMatchObject({ code: 0 });
+  });
+
+  describe.skipIf(isWithoutBwrap)('in a sandbox', () => {
+    needsBwrap();
+
+    it('warns of a server whose program the sandbox hides, as validate does', async () => {
+      const shop = { command: 'node', args: ['./shop.mjs', '/usr/share'] };
+      const settings = JSON.stringify({ mcpServers: { shop, lost: { command: './lost' } } });
+      const folder = agentFolder({ '.mcp.json': settings, 'shop.mjs': '' });
+      const directory = join(agentFolder({}), 'tools');
+      const { stderr } = await importing(folder, ['--gateway', '--dir', directory]);
+      const hidden = `service.yaml:14:11: warning: shop cannot see ${folder}/shop.mjs, which the sandbox hides; copy it into the folder of the agent, or set egress.sandbox to env`;
+      const missing = `service.yaml:19:7: warning: lost needs the program ${directory}/lost, which is no file; fix the path`;
+      expect(stderr.split('\n').filter((line) => line.includes('warning'))).toEqual([
+        missing,
+        hidden,
+      ]);
+      const checked = await holdpointHere(['validate', '--dir', directory]);
+      expect(checked.stderr.split('\n').slice(0, 2)).toEqual([hidden, missing]);
+    });
+
+    it('finds nothing hidden in the folder that becomes the agent', async () => {
+      const shop = { command: 'node', args: ['./shop.mjs'] };
+      const settings = JSON.stringify({ mcpServers: { shop } });
+      const folder = agentFolder({ '.mcp.json': settings, 'shop.mjs': '' });
+      const { code, stderr } = await importing(folder, ['--gateway', '--dir', folder]);
+      expect({ code, warned: stderr.includes('warning') }).toEqual({ code: 0, warned: false });
+    });
   });
 
   it('needs settings of servers', async () => {

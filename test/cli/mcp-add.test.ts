@@ -95,6 +95,17 @@ kept SHOP_TOKEN in ${directory}/.service/.env
     expect(read(directory, 'service.yaml')).toContain(`\${${Object.keys(variables)[0]}}`);
   });
 
+  it('warns of a file that the sandbox hides', async () => {
+    const elsewhere = `${desk()}/server.mjs`;
+    const directory = desk({ 'service.yaml': `${service}egress: {sandbox: bwrap}\n` });
+    const { stderr } = await add(directory, ['files', '--', 'node', elsewhere]);
+    expect(stderr.split('\n')[0]).toBe(
+      `service.yaml:9:11: warning: files cannot see ${elsewhere}, which the sandbox hides; copy it into the folder of the agent, or set egress.sandbox to env`,
+    );
+    const open = desk({ 'service.yaml': `${service}egress: {sandbox: env}\n` });
+    expect((await add(open, ['files', '--', 'node', elsewhere])).stderr).not.toContain('warning');
+  });
+
   it('leaves variables as they are named, and says which nobody has set', async () => {
     const directory = desk();
     const flags = ['--header', 'Authorization=Bearer ${MY_TOKEN}', '--header', 'X-A=${A_SET} $${'];

@@ -7,6 +7,7 @@ export { searchService } from './builtin/search-service.ts';
 export type { ToolConfig } from './builtin/tool-config.ts';
 export { GateTools, gateProblems } from './gate/gate-tools.ts';
 export { elicitationName, elicitationTool } from './mcp/elicitation-tool.ts';
+export { hiddenFromServers } from './mcp/hidden-from-servers.ts';
 export { mcpToolName, namedMcpTools, serverOfTool, serverPrefixOf } from './mcp/mcp-names.ts';
 export { type McpServers, openMcpServers } from './mcp/open-mcp-servers.ts';
 export {

@@ -2,13 +2,14 @@ import { resolve } from 'node:path';
 import { confirm } from '@clack/prompts';
 import { commandLine } from '../../actors/command-line.ts';
 import { AddSkillError } from '../../actors/workspace/workspace.ts';
-import { CreateError, createImported } from '../../agent/create-agent.ts';
+import { CreateError, createImported, type Unmet } from '../../agent/create-agent.ts';
 import { type ImportPlan, planImport } from '../../agent/import-agent.ts';
 import { registryWarning } from '../../agent/mcp-server-text.ts';
 import { readImport } from '../../agent/read-import.ts';
 import type { MovedKey } from '../../machines/moving/moved-key.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import { printWarnings } from '../config-warnings.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 
@@ -88,11 +89,7 @@ function lineOf({ key, outcome, to, why }: MovedKey): string {
 
 function nextSteps(
   { output }: Session,
-  {
-    plan,
-    directory,
-    unmet,
-  }: { plan: ImportPlan; directory: string; unmet: { variables: string[]; programs: string[] } },
+  { plan, directory, unmet }: { plan: ImportPlan; directory: string; unmet: Unmet },
 ): void {
   const flags = ` --dir ${shellWord(directory)}`;
   const { servers = [] } = (plan.service['mcp'] ?? {}) as { servers?: { command?: string }[] };
@@ -107,6 +104,7 @@ function nextSteps(
     output.note(plainLine(`it needs ${variable}: set it with ${command}`));
   }
   for (const program of unmet.programs) output.note(plainLine(program));
+  printWarnings(output, unmet.warnings);
   if (!('model' in plan.service || 'gate' in plan.service)) {
     output.note('it has no model yet: write model in service.yaml');
   }

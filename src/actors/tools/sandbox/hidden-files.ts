@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
-import { readdir, realpath } from 'node:fs/promises';
-import { basename, dirname, join, parse } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, parse, relative, sep } from 'node:path';
 
 /** Names of folders and files that hold secrets. */
 const secretName =
@@ -47,9 +47,8 @@ export async function shownEntries(
   { hidden, writable }: { hidden: readonly string[]; writable: readonly string[] },
 ): Promise<Shown[]> {
   const budget = { left: mostEntries };
-  const paths = [...hidden, ...(await Promise.all(hidden.map(realSpelling)))];
-  const isHidden = (entry: Dirent, path: string) =>
-    isNamedLikeSecret(path, entry.isDirectory()) || paths.some((secret) => belongsTo(secret, path));
+  const isHiddenPath = await hider(hidden);
+  const isHidden = (entry: Dirent, path: string) => isHiddenPath(path, entry.isDirectory());
   const isLookedInto = (entry: Dirent, path: string) =>
     entry.name !== 'node_modules' && !writable.includes(path);
   const hiddenBelow = async (parent: string): Promise<Shown[]> => {
@@ -81,6 +80,37 @@ export async function shownEntries(
     }
   }
   return shown;
+}
+
+/** Returns the rule by which `shownEntries` hides a file or folder wherever it is. */
+async function hider(
+  hidden: readonly string[],
+): Promise<(path: string, isFolder: boolean) => boolean> {
+  const paths = [...hidden, ...(await Promise.all(hidden.map(realSpelling)))];
+  return (path, isFolder) =>
+    isNamedLikeSecret(path, isFolder) || paths.some((secret) => belongsTo(secret, path));
+}
+
+/** Returns whether `shownEntries` shows an existing path of the agent's folder, without listing the folder. */
+export async function isWithinShown(
+  path: string,
+  {
+    agentDirectory: folder,
+    hidden,
+    writable,
+  }: { agentDirectory: string; hidden: readonly string[]; writable: readonly string[] },
+): Promise<boolean> {
+  if (writable.some((place) => path === place || path.startsWith(`${place}/`))) return true;
+  const isHidden = await hider(hidden);
+  const names = relative(folder, path).split(sep);
+  if (isConfiguration(names[0] ?? '')) return false;
+  for (const index of names.keys()) {
+    const part = join(folder, ...names.slice(0, index + 1));
+    if (isHidden(part, (await stat(part)).isDirectory())) return false;
+    // `shownEntries` hides nothing below such a folder.
+    if (names[index] === 'node_modules') return true;
+  }
+  return true;
 }
 
 /** Returns whether the name of a file or folder indicates secrets. */

@@ -1,11 +1,12 @@
 import { lstat, mkdir, readlink, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { programFolder } from '../../../package-root.ts';
 import { findProgram } from '../../process/process.ts';
 import { bridgeCode } from './bridge-code.ts';
 import { type Shown, shownEntries } from './hidden-files.ts';
 import { resourceLimits } from './resource-limits.ts';
 import type { SandboxLevel } from './sandbox-level.ts';
+import { programFolders, replacedFiles, systemFiles } from './system-places.ts';
 
 /** Isolation of a script, and its permissions. */
 export interface Isolation {
@@ -41,16 +42,6 @@ export class SandboxError extends Error {
 
 const mebibyte = 1024 * 1024;
 const node = '/opt/holdpoint/node';
-
-/**
- * Parts of `/etc` for finding libraries and verifying certificates. Certificate folders are listed individually, since
- * private keys lie next to them that a daemon running as root could read.
- */
-const systemFiles = [
-  ...['ssl/certs', 'ssl/cert.pem', 'ssl/openssl.cnf', 'ca-certificates'],
-  ...['pki/ca-trust', 'pki/java', 'pki/tls/certs', 'pki/tls/cert.pem', 'pki/tls/openssl.cnf'],
-  ...['alternatives', 'ld.so.cache'],
-];
 
 /**
  * Wraps a command line so that it runs at an isolation level. Throws SandboxError without bubblewrap, and
@@ -101,13 +92,12 @@ const apart = [
 
 /** Programs, libraries, devices and this Node, all read-only. */
 async function system(): Promise<string[]> {
-  const folders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
   const own = (name: string) => join(programFolder, 'actors/tools/sandbox/etc', name);
   return [
     ...['--ro-bind', '/usr', '/usr'],
-    ...(await Promise.all(folders.map(sameFolder))).flat(),
-    ...systemFiles.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
-    ...['passwd', 'group', 'hosts'].flatMap((name) => ['--ro-bind', own(name), `/etc/${name}`]),
+    ...(await Promise.all(programFolders.map(sameFolder))).flat(),
+    ...systemFiles.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...replacedFiles.flatMap((path) => ['--ro-bind', own(basename(path)), path]),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', String(16 * mebibyte), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--size', String(256 * mebibyte), '--tmpfs', '/tmp'],
