@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
 import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import { Service } from 'kubernetes-models/v1/Service';
+import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { isPageOrigin, readDashboard } from '../../src/actors/config/config.ts';
@@ -15,7 +17,9 @@ const text = (file: string) => readFileSync(join(folder, file), 'utf8');
 const env = { DASHBOARD_CLIENT_SECRET: 'a-secret' };
 const url = 'https://ops.example.com';
 
-const manifests = parseAllDocuments(text('kubernetes.yaml')).map((one) => one.toJS());
+const manifests = globSync('kubernetes/*.yaml', { cwd: folder }).flatMap((file) =>
+  parseAllDocuments(text(file)).map((one) => one.toJS()),
+);
 const of = (kind: string) => manifests.find((one) => one.kind === kind);
 
 function reading(file: string, content: string) {
@@ -40,7 +44,9 @@ describe('the samples for a dashboard behind a proxy', () => {
     const [container] = of('Deployment').spec.template.spec.containers;
     expect(container.args.at(-1)).toBe(url);
     const { host } = new URL(url);
-    expect(container.readinessProbe.httpGet.httpHeaders).toEqual([{ name: 'Host', value: host }]);
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
+      expect(container[probe].httpGet.httpHeaders).toEqual([{ name: 'Host', value: host }]);
+    }
     expect(of('Ingress').spec.rules[0].host).toBe(host);
     expect(of('Ingress').spec.tls[0].hosts).toEqual([host]);
     expect(text('nginx.conf')).toContain('proxy_set_header Host $host;');
@@ -49,7 +55,15 @@ describe('the samples for a dashboard behind a proxy', () => {
   });
 
   it('fit the schemas of Kubernetes', () => {
-    const models = { ConfigMap, Deployment, Ingress, PersistentVolumeClaim, Service };
+    const models = {
+      ConfigMap,
+      Deployment,
+      Ingress,
+      NetworkPolicy,
+      PersistentVolumeClaim,
+      Service,
+      ServiceAccount,
+    };
     expect(new Set(manifests.map(({ kind }) => kind))).toEqual(new Set(Object.keys(models)));
     for (const manifest of manifests) {
       const Model = models[manifest.kind as keyof typeof models] as unknown as new (

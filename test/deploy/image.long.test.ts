@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
 import { findProgram } from '../../src/actors/process/process.ts';
 import { firstLine, startProcess } from '../cli/holdpoint.ts';
 import { patient } from '../helpers/patient.ts';
-import { runCommand } from '../tooling/run-command.ts';
+import { root, runCommand } from '../tooling/run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'image-'));
 const files = join(folder, 'files');
@@ -74,45 +75,83 @@ const script = `exec 2>&1
 echo "paid by $(id -u), $(touch "$SERVICE_AGENT_DIR/scripts/x" 2>&1 | grep -o 'Read-only file system')"
 `;
 
-/** Enters the files of the image as a container without privileges does: read-only but for the state and /tmp. */
-const enter = `set -eu
-mount --make-rprivate /
-mount --bind "$1" "$1"
-mount -o remount,ro,bind "$1"
-mount -t proc proc "$1/proc"
-mount -t tmpfs -o mode=1777 tmpfs "$1/tmp"
-mount --rbind /dev "$1/dev"
-mount --bind "$2" "$1/agent"
-mount -o remount,ro,bind "$1/agent"
-mount --bind "$3" "$1/agent/.service"
-user=$4
-root=$1
-shift 4
-exec chroot "$root" setpriv --reuid="\${user%:*}" --regid="\${user#*:}" --clear-groups --no-new-privs \\
-  --bounding-set=-all --inh-caps=-all env -i "$@"
-`;
+/** A container of a pod, as far as it is started here. */
+interface Container {
+  command?: string[];
+  args?: string[];
+  volumeMounts: { name: string; mountPath: string; subPath?: string; readOnly?: boolean }[];
+}
 
-/** Starts the image's entrypoint with these words over the agent. */
-async function startImage() {
-  const [code, state] = [mkdtempSync(join(folder, 'agent-')), mkdtempSync(join(folder, 'state-'))];
+const pod = (
+  parse(readFileSync(join(root, 'deploy/kubernetes/daemon.yaml'), 'utf8')) as {
+    spec: { template: { spec: { initContainers: [Container]; containers: [Container] } } };
+  }
+).spec.template.spec;
+
+/**
+ * Returns the script that starts a container as a node does: over a read-only root, with the volumes of its pod and
+ * without any privilege.
+ */
+function startScript({ volumeMounts }: Container, volumes: string): string {
+  const binds = volumeMounts.flatMap(({ name, mountPath, subPath = '', readOnly }) => [
+    `mount --bind "${join(volumes, name, subPath)}" "${files}${mountPath}"`,
+    ...(readOnly === true ? [`mount -o remount,ro,bind "${files}${mountPath}"`] : []),
+  ]);
+  const [user, group] = settings.User.split(':');
+  const rights = `--reuid=${user} --regid=${group} --groups=${group} --no-new-privs`;
+  return `set -eu
+mount --make-rprivate /
+mount --bind "${files}" "${files}"
+mkdir -p "${files}/config" "${files}/folder" "${files}/state"
+mount -o remount,ro,bind "${files}"
+mount -t proc proc "${files}/proc"
+mount --rbind /dev "${files}/dev"
+${binds.join('\n')}
+exec chroot "${files}" setpriv ${rights} --bounding-set=-all --inh-caps=-all env -i "$@"
+`;
+}
+
+/** Makes the volumes of the pod, as the kubelet does: they belong to root, and to the group of the pod. */
+async function makeVolumes(): Promise<string> {
+  const volumes = mkdtempSync(join(folder, 'volumes-'));
+  const code = mkdtempSync(join(folder, 'agent-'));
   mkdirSync(join(code, 'scripts'));
-  mkdirSync(join(code, '.service'));
   writeFileSync(join(code, 'service.yaml'), agent);
   writeFileSync(join(code, 'SKILL.md'), skill);
   writeFileSync(join(code, 'scripts/pay_refund.sh'), script);
-  const { User, Env, Entrypoint } = settings;
-  const owned = ['-R', User, state];
-  expect((await runCommand('chown', owned)).status).toBe(0);
-  expect((await runCommand('chmod', ['-R', 'a+rX', folder, code])).status).toBe(0);
-  const words = ['run', '--dir', '/agent', '--host', '0.0.0.0', '--port', '0', '--json'];
-  const environment = [...Env, 'SERVICE_TOKEN=a-token-of-the-desk'];
-  const run = startProcess('unshare', [
-    ...['--mount', '--pid', '--fork', 'sh', '-c', enter, 'enter', files, code, state, User],
-    ...[...environment, ...Entrypoint, ...words],
+  const names = ['config', 'agent', 'state', 'tmp'].map((name) => join(volumes, name));
+  for (const name of names) mkdirSync(name);
+  const archive = join(volumes, 'config/agent.tar.gz');
+  expect((await runCommand('tar', ['-czf', archive, '-C', code, '.'])).status).toBe(0);
+  expect((await runCommand('chmod', ['a+rx', folder, volumes])).status).toBe(0);
+  expect((await runCommand('chown', ['root:10001', ...names])).status).toBe(0);
+  expect((await runCommand('chmod', ['2777', ...names])).status).toBe(0);
+  return volumes;
+}
+
+function startContainer(container: Container, volumes: string, words: readonly string[]) {
+  const { command = settings.Entrypoint, args = [] } = container;
+  const environment = [...settings.Env, 'SERVICE_TOKEN=a-token-of-the-desk'];
+  return startProcess('unshare', [
+    ...['--mount', '--pid', '--fork', 'sh', '-c', startScript(container, volumes), 'start'],
+    ...[...environment, ...command, ...args, ...words],
   ]);
+}
+
+/** Starts the containers of the pod one after the other, as a node does. */
+async function startPod() {
+  const volumes = await makeVolumes();
+  const [folderOfPod] = pod.initContainers;
+  expect(await startContainer(folderOfPod, volumes, []).ended).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+  const [daemon] = pod.containers;
+  const run = startContainer(daemon, volumes, ['--port', '0', '--json']);
   onTestFinished(() => void run.child.kill('SIGKILL'));
   const { url } = JSON.parse(await firstLine(run)) as { url: string };
   const [init = 0] = childrenOf(run.child.pid ?? 0);
+  const state = join(volumes, 'state/service');
   return { run, state, url: url.replace('0.0.0.0', '127.0.0.1'), init };
 }
 
@@ -148,7 +187,7 @@ describe('the image', () => {
   });
 
   it('holds a call, runs it when it is released, ends orphans, and stops at a signal', async () => {
-    const { run, state, url, init } = await startImage();
+    const { run, state, url, init } = await startPod();
     const sent = asked(`${url}/tasks/send`, {
       id: 't1',
       message: { role: 'user', parts: [{ type: 'text', text: 'pay order 7' }] },

@@ -1,34 +1,66 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
+import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
+import { Job } from 'kubernetes-models/batch/v1/Job';
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
+import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
+import { Pod } from 'kubernetes-models/v1/Pod';
 import { Secret } from 'kubernetes-models/v1/Secret';
 import { Service } from 'kubernetes-models/v1/Service';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { parse } from 'yaml';
+import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { clusterProgram } from '../../scripts/manifests/cluster-program.ts';
+import { renderChart } from '../../scripts/manifests/render-chart.ts';
 import { parseConfig } from '../../src/actors/config/config.ts';
+import { cleanUp, holdpoint, startDaemon, untilHeld } from '../cli/holdpoint.ts';
+import { runCommand } from '../tooling/run-command.ts';
+import { exampleFiles } from './example-files.ts';
+import { podFolder, textsIn } from './pod-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
-const folder = 'deploy/kubernetes';
-const files = globSync(`${folder}/*.yaml`, { cwd: root }).toSorted();
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-const models = { ConfigMap, Deployment, PodDisruptionBudget, Secret, Service };
+const models = {
+  ConfigMap,
+  Deployment,
+  Ingress,
+  Job,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  ServiceAccount,
+  ServiceMonitor,
+  StatefulSet,
+};
 
-interface Manifest {
-  apiVersion: string;
-  kind: keyof typeof models;
-}
+// biome-ignore lint/suspicious/noExplicitAny: a manifest of any kind, which its schema and its type check
+type Manifest = any;
 
-function read<Model extends Manifest>(file: string): Model {
-  return parse(readFileSync(join(root, file), 'utf8')) as Model;
-}
-
-/** What the schemas of Kubernetes say of a manifest; `null` when nothing is wrong. */
+/** Returns what the schemas of Kubernetes refuse in a manifest; `null` for a good one. */
 function faultOf(manifest: Manifest): string | null {
-  const Model = models[manifest.kind] as unknown as new (data: object) => { validate(): void };
+  const Model = models[manifest.kind as keyof typeof models] as unknown as new (
+    data: object,
+  ) => { validate(): void };
   try {
     new Model(manifest).validate();
     return null;
@@ -37,7 +69,7 @@ function faultOf(manifest: Manifest): string | null {
   }
 }
 
-/** What the types of Kubernetes say of a manifest, which unlike its schemas know no other fields. */
+/** Returns what the types of Kubernetes refuse in manifests: unlike the schemas, fields that do not exist. */
 function unknownIn(manifests: readonly Manifest[]): string {
   const cache = join(root, 'node_modules/.cache/holdpoint-test');
   mkdirSync(cache, { recursive: true });
@@ -46,7 +78,9 @@ function unknownIn(manifests: readonly Manifest[]): string {
   const names = manifests.map((manifest, index) => {
     const name = join(directory, `m${index}.mts`);
     const { apiVersion, kind } = manifest;
-    const type = `import('kubernetes-models/${apiVersion}/${kind}').I${kind}`;
+    const home =
+      kind === 'ServiceMonitor' ? '@kubernetes-models/prometheus-operator' : 'kubernetes-models';
+    const type = `import('${home}/${apiVersion}/${kind}').I${kind}`;
     writeFileSync(name, `export const it = ${JSON.stringify(manifest)} satisfies ${type};\n`);
     return name;
   });
@@ -58,111 +92,307 @@ function unknownIn(manifests: readonly Manifest[]): string {
   return `${run.stdout}${run.stderr}`.replaceAll(/^.*\/(?=m\d)/gm, '').trim();
 }
 
-const deployment = read<InstanceType<typeof Deployment> & Manifest>(`${folder}/deployment.yaml`);
-const pod = deployment.spec?.template.spec;
-const [container] = pod?.containers ?? [];
-const labels = deployment.spec?.template.metadata?.labels;
-const secret = read<InstanceType<typeof Secret> & Manifest>(`${folder}/secret.example.yaml`);
-const configMap = read<InstanceType<typeof ConfigMap> & Manifest>(`${folder}/config-map.yaml`);
+function manifestsIn(text: string): Manifest[] {
+  return parseAllDocuments(text).map((one) => one.toJS());
+}
 
-describe('the manifests for Kubernetes', () => {
-  it('are these', () => {
-    expect(files.map((file) => [file, read(file).kind])).toEqual([
-      [`${folder}/config-map.yaml`, 'ConfigMap'],
-      [`${folder}/deployment.yaml`, 'Deployment'],
-      [`${folder}/pod-disruption-budget.yaml`, 'PodDisruptionBudget'],
-      [`${folder}/secret.example.yaml`, 'Secret'],
-      [`${folder}/service.yaml`, 'Service'],
-    ]);
+/** Returns the manifests that `kubectl apply --kustomize` would send, over the folder of the example. */
+async function kustomized(folder: string): Promise<Manifest[]> {
+  const copy = mkdtempSync(join(tmpdir(), 'holdpoint-'));
+  cpSync(join(root, folder), copy, { recursive: true });
+  const packed = [
+    '-czf',
+    join(copy, 'agent.tar.gz'),
+    '--exclude',
+    '.service',
+    '-C',
+    'deploy/agent',
+    '.',
+  ];
+  expect(await runCommand('tar', packed)).toMatchObject({ status: 0, stderr: '' });
+  const { status, stdout, stderr } = await runCommand(await clusterProgram('kubectl'), [
+    'kustomize',
+    copy,
+  ]);
+  rmSync(copy, { recursive: true });
+  expect([status, stderr]).toEqual([0, '']);
+  // The lines of a base64 text are one for the cluster; its schema here refuses the breaks.
+  return manifestsIn(
+    stdout.replaceAll(
+      /(?<=agent\.tar\.gz: )\|\n((?: +\S+\n)+)/g,
+      (_, lines) => `${lines.replaceAll(/\s/g, '')}\n`,
+    ),
+  );
+}
+
+const withSecret = [
+  '--values',
+  'deploy/kubernetes/values.yaml',
+  '--set',
+  'agent.existingConfigMap=',
+];
+
+async function rendered(...words: string[]): Promise<Manifest[]> {
+  const { status, stdout, stderr } = await renderChart(...words);
+  expect([status, stderr]).toEqual([0, '']);
+  return manifestsIn(stdout);
+}
+
+let shared: Manifest[];
+let single: Manifest[];
+let installed: Manifest[];
+const of = (manifests: Manifest[], kind: string, name?: string) =>
+  manifests.find((one) => one.kind === kind && (name === undefined || one.metadata.name === name));
+const secret = parse(read('deploy/kubernetes/secret.example.yaml'));
+
+beforeAll(async () => {
+  shared = await kustomized('deploy/kubernetes');
+  single = await kustomized('deploy/kubernetes/sqlite');
+  installed = await rendered(
+    ...withSecret,
+    ...exampleFiles(),
+    '--values',
+    'deploy/dashboard/values.yaml',
+    '--set',
+    'daemon.enabled=true',
+  );
+}, 60_000);
+afterAll(cleanUp);
+
+const everyPod = (manifests: Manifest[]) =>
+  manifests.flatMap((one) =>
+    one.kind === 'Pod'
+      ? [one.spec]
+      : one.spec?.template === undefined
+        ? []
+        : [one.spec.template.spec],
+  );
+
+describe('the manifests and the chart', () => {
+  it('are the same: the manifests and the table of values are its output', async () => {
+    expect(await runCommand('npm', ['run', '--silent', 'manifests:check'])).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
   });
 
-  it.each(files)('fit the schemas of Kubernetes: %s', (file) => {
-    expect(faultOf(read(file))).toBeNull();
-  });
-
-  it('have no field that Kubernetes does not know', () => {
-    expect(unknownIn(files.map((file) => read(file)))).toBe('');
+  it('fit the schemas and the types of Kubernetes', () => {
+    const monitor = parse(read('deploy/kubernetes/service-monitor.yaml'));
+    const all = [...shared, ...single, ...installed, monitor, secret];
+    expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(Object.keys(models)));
+    expect(all.map((one) => faultOf(one)).filter((fault) => fault !== null)).toEqual([]);
+    expect(unknownIn(all)).toBe('');
   });
 
   it('would be refused with a wrong type, and with a field that does not exist', () => {
-    const { spec } = deployment;
-    const wrong = { ...deployment, spec: { ...spec, replicas: '3' } } as unknown as Manifest;
+    const deployment = of(shared, 'Deployment');
+    const wrong = { ...deployment, spec: { ...deployment.spec, replicas: '3' } };
     expect(faultOf(wrong)).toBe('data/spec/replicas must be integer');
-    const misspelt = { ...deployment, spec: { ...spec, replica: 3 } } as unknown as Manifest;
+    const misspelt = { ...deployment, spec: { ...deployment.spec, replica: 3 } };
     expect(unknownIn([misspelt])).toMatch(
       /^m0\.mts.*'"replica"' does not exist in type 'IDeploymentSpec'/,
     );
   });
+
+  it('list every file, except those that are optional', () => {
+    for (const folder of ['deploy/kubernetes', 'deploy/kubernetes/sqlite']) {
+      const { resources } = parse(read(`${folder}/kustomization.yaml`));
+      const byHand = [
+        'kustomization.yaml',
+        'values.yaml',
+        'secret.example.yaml',
+        'service-monitor.yaml',
+      ];
+      const files = globSync('*.yaml', { cwd: join(root, folder) }).filter(
+        (name) => !byHand.includes(name),
+      );
+      expect(resources.toSorted()).toEqual(files.toSorted());
+    }
+  });
+
+  it('confine every container, and give no pod a right in the cluster', () => {
+    for (const pod of everyPod([...shared, ...single, ...installed])) {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: 10001,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
+      });
+      for (const { securityContext, resources } of [
+        ...(pod.initContainers ?? []),
+        ...pod.containers,
+      ]) {
+        expect(securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        expect(resources.limits.memory).toBeDefined();
+      }
+    }
+  });
+
+  it('mount each volume that they have, and have each that they mount', () => {
+    for (const { kind, spec } of [...shared, ...single, ...installed]) {
+      if (spec?.template === undefined) continue;
+      const { initContainers = [], containers, volumes } = spec.template.spec;
+      const mounted = [...initContainers, ...containers].flatMap(
+        (one: Manifest) => one.volumeMounts,
+      );
+      const claimed =
+        kind === 'StatefulSet'
+          ? spec.volumeClaimTemplates.map((one: Manifest) => one.metadata.name)
+          : [];
+      expect(new Set(mounted.map((one: Manifest) => one.name))).toEqual(
+        new Set([...volumes.map((one: Manifest) => one.name), ...claimed]),
+      );
+    }
+  });
+
+  it('let callers and the monitoring system in, and nothing else', () => {
+    const { spec } = of(shared, 'NetworkPolicy');
+    const [{ from, ports }] = spec.ingress;
+    expect(ports).toEqual([{ port: 'http' }]);
+    const namespaces = from.map(
+      (one: Manifest) => one.namespaceSelector?.matchLabels['kubernetes.io/metadata.name'],
+    );
+    expect(namespaces).toEqual(['ingress-nginx', 'monitoring', undefined]);
+    expect(
+      spec.egress.flatMap((one: Manifest) => one.ports.map(({ port }: Manifest) => port)),
+    ).toEqual([53, 53, 'http', 443, 5432]);
+    const policy = of(single, 'NetworkPolicy');
+    expect(policy.spec.egress.at(-1).ports).toEqual([{ port: 443 }]);
+  });
 });
 
 describe('the deployment', () => {
-  it('has three daemons, which the service and the budget find', () => {
-    const service = read<InstanceType<typeof Service> & Manifest>(`${folder}/service.yaml`);
-    const budget = read<InstanceType<typeof PodDisruptionBudget> & Manifest>(
-      `${folder}/pod-disruption-budget.yaml`,
+  it('has three daemons, which the service, the budget and the monitor find, and loses none in an upgrade', () => {
+    const { spec } = of(shared, 'Deployment');
+    const { labels } = spec.template.metadata;
+    expect(spec.replicas).toBe(3);
+    expect(spec.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+    const monitor = parse(read('deploy/kubernetes/service-monitor.yaml'));
+    const selectors = [
+      spec.selector.matchLabels,
+      of(shared, 'Service').spec.selector,
+      of(shared, 'PodDisruptionBudget').spec.selector.matchLabels,
+    ];
+    expect([...selectors, monitor.spec.selector.matchLabels]).toEqual(
+      selectors.concat(labels).map(() => labels),
     );
-    expect(deployment.spec?.replicas).toBe(3);
-    expect(deployment.spec?.selector.matchLabels).toEqual(labels);
-    expect(service.spec?.selector).toEqual(labels);
-    expect(budget.spec?.selector?.matchLabels).toEqual(labels);
-    const ports = container?.ports?.map(({ name }) => name);
-    expect(service.spec?.ports?.map(({ targetPort }) => targetPort)).toEqual(ports);
+    expect(of(shared, 'Service').metadata.labels).toEqual(labels);
   });
 
-  it('asks whether a daemon lives at /healthz, and whether it takes work at /readyz', () => {
-    const { startupProbe, livenessProbe, readinessProbe } = container ?? {};
-    const asked = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
-    expect(asked).toEqual([
-      { path: '/healthz', port: 'http' },
-      { path: '/healthz', port: 'http' },
-      { path: '/readyz', port: 'http' },
+  it('probes /healthz for a restart and /readyz for traffic, and drains before it stops', () => {
+    for (const [manifests, kind] of [
+      [shared, 'Deployment'],
+      [single, 'StatefulSet'],
+    ] as const) {
+      const pod = of(manifests, kind).spec.template.spec;
+      const [{ startupProbe, livenessProbe, readinessProbe, lifecycle }] = pod.containers;
+      expect(
+        [startupProbe, livenessProbe, readinessProbe].map((probe) => probe.httpGet.path),
+      ).toEqual(['/healthz', '/healthz', '/readyz']);
+      expect(lifecycle.preStop).toEqual({ sleep: { seconds: 5 } });
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(40);
+    }
+  });
+
+  it('passes each key of the secret as a variable, and the token of the metrics to the monitor', () => {
+    const [{ env }] = of(shared, 'Deployment').spec.template.spec.containers;
+    expect(env.map((one: Manifest) => [one.name, one.valueFrom.secretKeyRef])).toEqual(
+      Object.keys(secret.stringData).map((key) => [key, { name: secret.metadata.name, key }]),
+    );
+    const [endpoint] = parse(read('deploy/kubernetes/service-monitor.yaml')).spec.endpoints;
+    expect([endpoint.path, endpoint.authorization]).toEqual([
+      '/metrics',
+      { type: 'Bearer', credentials: { name: 'refunds', key: 'SERVICE_METRICS_TOKEN' } },
     ]);
   });
 
-  it('takes every variable from a key that the secret has, and uses each', () => {
-    const taken = container?.env?.flatMap(({ name, valueFrom }) =>
-      valueFrom === undefined ? [] : [[name, valueFrom.secretKeyRef]],
-    );
-    const { name } = secret.metadata ?? {};
-    const keys = Object.keys(secret.stringData ?? {});
-    expect(taken).toEqual(keys.map((key) => [key, { name, key }]));
-  });
-
-  it('keeps nothing in a pod, and mounts what it names', () => {
-    const volumes = pod?.volumes ?? [];
-    expect(volumes).toEqual([
-      { name: 'config', configMap: { name: configMap.metadata?.name } },
-      { name: 'agent', emptyDir: {} },
-      { name: 'tmp', emptyDir: {} },
+  it('has a folder that the daemon cannot change, and one volume for its state', () => {
+    const [{ volumeMounts }] = of(shared, 'Deployment').spec.template.spec.containers;
+    expect(volumeMounts).toEqual([
+      { name: 'agent', mountPath: '/agent', subPath: 'agent', readOnly: true },
+      { name: 'state', mountPath: '/agent/.service', subPath: 'service' },
+      { name: 'tmp', mountPath: '/tmp' },
     ]);
-    const containers = [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])];
-    const mounted = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
-    expect(new Set(mounted.map(({ name }) => name))).toEqual(new Set(['config', 'agent', 'tmp']));
+    const { spec } = of(single, 'StatefulSet');
+    expect([
+      spec.replicas,
+      spec.volumeClaimTemplates.map((one: Manifest) => one.metadata.name),
+    ]).toEqual([1, ['state']]);
   });
 
-  it('may do nothing on its node', () => {
-    const containers = [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])];
-    const confined = {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    };
-    expect(containers.map(({ securityContext }) => securityContext)).toEqual([confined, confined]);
-    expect(pod?.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      seccompProfile: { type: 'RuntimeDefault' },
-    });
+  it('starts over the folder of its name, so a changed one replaces the pods', () => {
+    const map = of(shared, 'ConfigMap');
+    expect(map.metadata.name).toMatch(/^refunds-\w+$/);
+    for (const kind of ['Deployment', 'Job']) {
+      const { volumes } = of(shared, kind).spec.template.spec;
+      expect(volumes[0].configMap.name).toBe(map.metadata.name);
+    }
+  });
+});
+
+describe('the folder of the agent', () => {
+  const example = textsIn(join(root, 'deploy/agent'));
+
+  it('arrives whole from an archive and from values, with its scripts', () => {
+    const archived = podFolder(
+      of(shared, 'Deployment').spec.template.spec,
+      of(shared, 'ConfigMap'),
+    );
+    expect(textsIn(archived)).toEqual(example);
+    for (const [name, kind] of [
+      ['refunds', 'Deployment'],
+      ['refunds-migrate', 'Job'],
+    ] as const) {
+      const folder = podFolder(
+        of(installed, kind, name).spec.template.spec,
+        of(installed, 'ConfigMap', name),
+      );
+      expect(textsIn(folder)).toEqual(example);
+    }
+    expect(Object.keys(example)).toContain('scripts/pay_refund.mjs');
   });
 
-  it('has a configuration that the daemon takes without a warning', () => {
+  it('is accepted by the daemon without a warning', () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     const env = {
       ...secret.stringData,
       SERVICE_AUDIT_SIGNING_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     };
-    const text = configMap.data?.['service.yaml'] ?? '';
-    const reading = parseConfig(text, { file: 'service.yaml', env });
+    const reading = parseConfig(example['service.yaml'] ?? '', { file: 'service.yaml', env });
     expect(reading).toMatchObject({ ok: true, warnings: [] });
     expect(reading.ok && reading.config.store.kind).toBe('postgres');
+  });
+
+  it('runs: a call of its script waits for a person', async () => {
+    const folder = podFolder(of(shared, 'Deployment').spec.template.spec, of(shared, 'ConfigMap'));
+    const settings = parse(example['service.yaml'] ?? '');
+    const call = { tool: 'pay_refund', args: { order: '7', amount: '10' } };
+    const local = {
+      ...settings,
+      model: { provider: 'scripted', script: [call] },
+      store: { kind: 'sqlite' },
+      channels: [],
+      audit: {},
+    };
+    local.security.defer.tools.pay_refund.to = 'channel:console:*';
+    writeFileSync(join(folder, 'service.yaml'), JSON.stringify(local));
+    const env = {
+      SERVICE_TOKEN: 'token-of-the-callers',
+      SERVICE_METRICS_TOKEN: 'token-of-prometheus',
+    };
+    const daemon = await startDaemon(folder, { env });
+    const sent = holdpoint(['task', 'send', 'pay order 7', '--id', 't1', '--dir', folder]);
+    const held = await untilHeld(daemon, 't1');
+    expect(held).toMatchObject({ status: { state: 'deferred' } });
+    await daemon.stop();
+    await sent;
   });
 });
