@@ -89,7 +89,10 @@ export const pagePlans: Record<string, PagePlan> = {
       'npm install': 'it needs a registry; the test of the package runs what it installs',
     },
   },
-  'docs/running.md': { before: refunds },
+  'docs/running.md': {
+    before: refunds,
+    skipped: { 'cp deploy/systemd': 'it needs systemd as the first process of the machine' },
+  },
   'docs/dashboard.md': {
     skipped: {
       'holdpoint ui --demo': 'it serves until somebody ends it',
