@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BuildOptions, Plugin } from 'vite';
 import { isPageBuilt } from '../src/dashboard/server/built-page.ts';
@@ -37,6 +37,7 @@ const styleNames = new Map<string, string>();
 const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
 if (values.force || !isPageBuilt()) {
   await build(builtApprovals, approvalsSource, {
+    license: { fileName: 'licenses.md' },
     rolldownOptions: {
       input: ['index.html', 'service-worker.ts'].map((name) => join(approvalsSource, name)),
       // The address of a service worker must not change.
@@ -112,7 +113,7 @@ async function build(
   }
 }
 
-/** Writes the page of an evidence bundle as one file that contains its script. */
+/** Writes the page of an evidence bundle as one file that contains its script, and the list of the script's modules. */
 async function buildBundlePage(): Promise<void> {
   const { rolldown } = await import('rolldown');
   const bundle = await rolldown({
@@ -124,6 +125,8 @@ async function buildBundlePage(): Promise<void> {
   const html = await readFile(join(bundleSource, 'verify-page.html'), 'utf8');
   // No text of the script may end its element.
   const script = output[0].code.replaceAll('</', '<\\/');
+  const modules = output[0].moduleIds.map((path) => relative(root, path).replaceAll('\\', '/'));
+  await writeFile(join(dirname(built), 'bundle.modules.json'), JSON.stringify(modules));
   const fresh = join(dirname(built), `bundle.${process.pid}.html`);
   await writeFile(
     fresh,

@@ -19,17 +19,31 @@ const page = join(root, 'scripts/build-page.ts');
 const { status } = spawnSync(process.execPath, [page], { cwd: root, stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
+/** What the build of the pages wrote. */
+const pageFiles = ['approvals', 'dashboard', 'bundle.html', 'bundle.modules.json'];
+const kept = ['ui', ...pageFiles.map((name) => join('ui', name))];
+
 for (const path of globSync(['*', 'ui/*'], { cwd: built })) {
-  if (
-    ['ui', join('ui', 'approvals'), join('ui', 'dashboard'), join('ui', 'bundle.html')].includes(
-      path,
-    )
-  )
-    continue;
+  if (kept.includes(path)) continue;
   rmSync(join(built, path), { recursive: true, force: true });
 }
-const packages = bundledPackages(await writeBundle(built));
-await writeLibrary(built);
-const pages = readFileSync(join(built, 'ui/dashboard/licenses.md'), 'utf8');
+const modules = [...(await writeBundle(built)), ...(await writeLibrary(built)), ...bundlePage()];
+const packages = bundledPackages(modules);
+const pages = noticesOfPages();
 writeNotices(join(built, 'licenses.md'), packages, pages);
 writeSbom(join(built, 'sbom.cdx.json'), { root, packages, pages });
+
+/** Returns the modules in the page of an evidence bundle. */
+function bundlePage(): string[] {
+  const list = readFileSync(join(built, 'ui/bundle.modules.json'), 'utf8');
+  return (JSON.parse(list) as string[]).map((path) => join(root, path));
+}
+
+/** Returns the notices of the pages, each package once. */
+function noticesOfPages(): string {
+  const [first = [], ...others] = ['dashboard', 'approvals'].map((page) =>
+    readFileSync(join(built, 'ui', page, 'licenses.md'), 'utf8').split(/^(?=## \S+ - \S+ \()/m),
+  );
+  const more = others.flatMap(([, ...notices]) => notices.filter((one) => !first.includes(one)));
+  return [...first, ...more].map((part) => part.trim()).join('\n\n');
+}

@@ -22,9 +22,9 @@ const peers = ['fast-check', 'xstate'];
 
 /**
  * Writes the modules for other programs, the charts, the client of a gate, the arbitraries and the checks of holds, and the types of all
- * public modules. XState is a peer of the charts: an actor of one copy of it does not run in a system of another.
+ * public modules. Returns the modules that went in, by path. XState is a peer of the charts: an actor of one copy of it does not run in a system of another.
  */
-export async function writeLibrary(folder: string): Promise<void> {
+export async function writeLibrary(folder: string): Promise<string[]> {
   const input = {
     machines: join(root, 'src/machines/machines.ts'),
     arbitraries: join(root, 'src/testing/arbitraries.ts'),
@@ -36,9 +36,12 @@ export async function writeLibrary(folder: string): Promise<void> {
   };
   const bundle = await rolldown({ cwd: root, input, platform: 'neutral', external: peers });
   try {
-    await bundle.write({ dir: folder, format: 'esm', entryFileNames: '[name].js' });
+    const { output } = await bundle.write({
+      ...{ dir: folder, format: 'esm', entryFileNames: '[name].js' },
+    });
+    writeTypes(join(folder, 'types'), faces);
+    return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
   } finally {
     await bundle.close();
   }
-  writeTypes(join(folder, 'types'), faces);
 }
