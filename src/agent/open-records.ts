@@ -159,7 +159,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
 
 /** Logs the repairs made while opening. */
 function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: Log): void {
-  const { behind, lost } = opening;
+  const { behind, lost, restored } = opening;
   if (torn !== null || replayed > 0) {
     log.warn({ ...torn, replayed }, 'audit: the end of the log was repaired');
   }
@@ -167,6 +167,13 @@ function tellOpening({ recovery: { torn, replayed }, opening }: TaskStore, log: 
     log.error(
       behind,
       'audit: the task store was older than its log; the log was kept, and the tasks it names were ended',
+    );
+  }
+  if (restored !== null) {
+    const { backupAt, ...counts } = restored;
+    log.warn(
+      { backup_at: new Date(backupAt).toISOString(), ...counts },
+      'store: restored from a backup; running tasks were ended, and approvers are warned of waiting calls',
     );
   }
   if (lost !== null) {

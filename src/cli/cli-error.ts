@@ -53,6 +53,7 @@ const exitCodeOf: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
   ['cannot_start', exitCodes.usage],
   ['cannot_listen', exitCodes.failed],
   ['store_unusable', exitCodes.failed],
+  ['backup_unusable', exitCodes.failed],
   ['already_running', exitCodes.failed],
   ['file_unusable', exitCodes.failed],
   ['audit_log_unreadable', exitCodes.failed],

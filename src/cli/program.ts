@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { commandLine } from '../actors/command-line.ts';
 import { version } from '../version.ts';
 import { auditCommand } from './audit/audit-command.ts';
+import { backupCommand, restoreCommand } from './backup/backup-command.ts';
 import type { BuildOptions } from './build.ts';
 import { cardCommand } from './card/card-command.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
@@ -92,6 +93,8 @@ function createProgram(session: Session): Command {
     auditCommand(session),
     receiptCommand(session),
     storeCommand(session),
+    backupCommand(session),
+    restoreCommand(session),
     cardCommand(session),
     mcpCommand(session),
     keyCommand(session),

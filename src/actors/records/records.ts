@@ -53,14 +53,17 @@ export {
   verifyLog,
   verifyReceipts,
 } from './log/audit.ts';
-export { logFilesOf } from './log/log-files.ts';
+export { finishedFilesOf, finishedPath, logFilesOf } from './log/log-files.ts';
 export { type EndOfDuty, HeldDuty } from './postgres/held-duty.ts';
 export type { LogAddress, PostgresLog, StoreCopy, StoreReport } from './postgres/postgres.ts';
 export type { PostgresStore } from './postgres/postgres-store.ts';
 export { type AuditSinks, createAuditSinks } from './sinks/audit-sinks.ts';
+export { checkBackup } from './sqlite/check-backup.ts';
 export { closeSource } from './sqlite/close-source.ts';
-export { compareLog, type StoreAndLog } from './sqlite/compare-log.ts';
+export { compareLog, isContinued, type StoreAndLog } from './sqlite/compare-log.ts';
 export { checkPages } from './sqlite/database.ts';
+export { markRestored } from './sqlite/restored-mark.ts';
+export { logNameInCopy, type StoreSnapshot, snapshotStore } from './sqlite/snapshot-store.ts';
 export { checkSource } from './sqlite/source-store.ts';
 export { readChannelNames } from './sqlite/sqlite-channel-name-rows.ts';
 export { SqliteStore } from './sqlite/sqlite-store.ts';

@@ -18,6 +18,12 @@ export const outcomeInLog: Failure = {
   text: 'interrupted: the outcome stands in the audit log alone',
 };
 
+/** The task was running when the backup of its store was made; its next calls may have run since. */
+export const restoredWhileRunning: Failure = {
+  kind: 'interrupted',
+  text: 'interrupted: the task was running when the backup was made; check what ran since, and send it again',
+};
+
 /** The model reached the limit of turns. */
 export function tooManyTurns({ run, exchanges }: TaskContext): Failure {
   const { turns } = run.limits;

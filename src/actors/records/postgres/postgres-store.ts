@@ -69,7 +69,7 @@ export class PostgresStore implements TaskStore {
   /** Commits are durable in the database; files are only copies. */
   readonly unsynced = 0;
   readonly recovery: AuditRecovery = { torn: null, replayed: 0 };
-  readonly opening: AuditOpening = { behind: null, lost: null, lines: null };
+  readonly opening: AuditOpening = { behind: null, lost: null, restored: null, lines: null };
   readonly database: PostgresDatabase;
   /** Name of this daemon among those over the schema; its number is below. */
   readonly replica: string;

@@ -13,7 +13,10 @@ import { checkLastLine } from './check-last-line.ts';
 import { CurrentFile } from './current-file.ts';
 import { importLog } from './import-log.ts';
 import { beginTransaction } from './in-transaction.ts';
+import { restoredMark } from './restored-mark.ts';
 import { type KeepOptions, keepAhead, settle } from './settle-log.ts';
+import { settleRestored } from './settle-restored.ts';
+import { SqliteTaskRows } from './sqlite-task-rows.ts';
 
 /** Conditions for starting a new log file. */
 export interface Rotation {
@@ -45,7 +48,7 @@ export class AuditFile {
   readonly #options: AuditFileOptions;
   readonly #rows: AuditRows;
   readonly #file: CurrentFile;
-  #opening: AuditOpening = { behind: null, lost: null, lines: null };
+  #opening: AuditOpening = { behind: null, lost: null, restored: null, lines: null };
   /** Position of the last commit. */
   #head: AuditHead;
   /** With the lines of the open transaction. */
@@ -91,13 +94,18 @@ export class AuditFile {
     let isImported = false;
     try {
       isImported = imported !== null && rows.importHead(imported.head);
-      const ahead = await keepAhead(rows, options);
+      const mark = restoredMark(database);
+      const keepLog = options.keepLog === true || mark !== null;
+      const ahead = await keepAhead(rows, { ...options, keepLog });
       file = new AuditFile(rows.read() as AuditHead, rows, options);
       const lost = isImported ? imported : null;
       const { events, ...found } = settle(lost?.lostWaits ?? null, ahead, file.#now());
-      file.append(events.map((event) => ({ ...options.entity, ...event })));
+      const back =
+        mark && settleRestored(database, new SqliteTaskRows(database), mark, file.#now());
+      const settled = [...events, ...(back?.events ?? [])];
+      file.append(settled.map((event) => ({ ...options.entity, ...event })));
       transaction.commit();
-      file.#opening = { ...found, lines: file.committed() };
+      file.#opening = { ...found, restored: back?.restored ?? null, lines: file.committed() };
       if (file.#failure !== null) throw file.#failure;
     } catch (error) {
       if (file !== null) file.#file.abandon();

@@ -6,6 +6,7 @@ import { StoreError } from '../store/store-error.ts';
 import { AuditRows } from './audit-head.ts';
 import { checkLastLine } from './check-last-line.ts';
 import { linesAhead } from './lines-ahead.ts';
+import { openSource } from './source-store.ts';
 import { StoreBehindError } from './store-behind-error.ts';
 
 /** Paths of a store and its log. */
@@ -32,8 +33,27 @@ export async function compareLog(subject: StoreAndLog): Promise<string | null> {
       if (known === null) return isWritten(log) ? lost(subject) : null;
       const difference = await differenceFrom(known, subject, database);
       const isStill = headOf(database)?.events === known.events;
-      if (difference === null || isStill || look === maximumLooks) return difference;
+      if (difference === null || isStill || look === maximumLooks) {
+        return difference?.message ?? null;
+      }
     }
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Checks a store that no daemon uses against a log; returns whether the log has lines that the store lacks. Throws
+ * StoreError for a log that neither is the one of the store nor continues it.
+ */
+export async function isContinued(subject: StoreAndLog): Promise<boolean> {
+  const database = openSource(subject.store);
+  try {
+    const known = new AuditRows(database).read() as AuditHead;
+    const difference = await differenceFrom(known, subject, database);
+    if (difference === null) return false;
+    if (difference instanceof StoreBehindError) return true;
+    throw difference;
   } finally {
     database.close();
   }
@@ -43,20 +63,20 @@ async function differenceFrom(
   known: AuditHead,
   { store, log, chain }: StoreAndLog,
   database: DatabaseSync,
-): Promise<string | null> {
+): Promise<StoreError | null> {
   try {
     const ahead = await linesAhead(known, { path: log, chain, keys: null });
-    if (ahead !== null) return new StoreBehindError(store, ahead).message;
+    if (ahead !== null) return new StoreBehindError(store, ahead);
     const { finishing, bytes } = known;
     const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
     // A file that is about to be archived is checked afterwards.
     if (finishing !== null) return null;
     if (size >= bytes) checkLastLine(log, known);
     else if (!isReplaceable(database, size))
-      return `${log} has ${size} bytes but ${bytes} were written`;
+      return new StoreError(`${log} has ${size} bytes but ${bytes} were written`);
     return null;
   } catch (error) {
-    if (error instanceof StoreError) return error.message;
+    if (error instanceof StoreError) return error;
     throw error;
   }
 }

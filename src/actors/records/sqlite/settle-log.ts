@@ -68,7 +68,7 @@ export function settle(
   lostWaits: readonly TaskInLog[] | null,
   ahead: KeptLines | null,
   at: number,
-): Omit<AuditOpening, 'lines'> & { events: AuditEvent[] } {
+): Omit<AuditOpening, 'lines' | 'restored'> & { events: AuditEvent[] } {
   const ts = new Date(at).toISOString();
   const ended = ahead?.tasks.end(at) ?? null;
   const lost = lostWaits === null ? null : { waiting: lostWaits.length };

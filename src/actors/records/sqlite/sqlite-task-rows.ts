@@ -116,15 +116,16 @@ export class SqliteTaskRows implements TaskRows {
 
   /** Returns the ids of running tasks, oldest first, which a restart must resume if possible. */
   async working(): Promise<string[]> {
-    return this.#workingNow();
+    return this.workingNow();
   }
 
   /** Returns the ids of unfinished tasks that can be resumed. */
   unfinishedNow(): string[] {
-    return [...this.#workingNow(), ...this.#parkedNow()];
+    return [...this.workingNow(), ...this.#parkedNow()];
   }
 
-  #workingNow(): string[] {
+  /** Returns the ids of running tasks, oldest first. */
+  workingNow(): string[] {
     return this.#sql.working.all().map((row) => String(row['id']));
   }
 

@@ -1,5 +1,5 @@
 import { markOfCall, markOfDeferral } from '../../../machines/domain/call-mark.ts';
-import type { Task } from '../../../machines/domain/task.ts';
+import type { Failure, Task } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import { describeCrash } from '../../../machines/task/describe-task.ts';
 import { causes } from '../../../machines/task/entered-state.ts';
@@ -41,13 +41,18 @@ export class TasksBehind {
     for (const id of this.#unfinished) this.#find(id);
   }
 
+  /** Includes every running task of the store, but none that waits. */
+  takeRunning(): void {
+    for (const id of this.#rows.workingNow()) this.#find(id);
+  }
+
   /**
    * Ends the tasks in the store within its open transaction; returns their events.
    *
    * @param at epoch milliseconds
    */
-  end(at: number): { tasks: number; events: AuditEvent[] } {
-    const events = [...this.#tasks.values()].flatMap((task) => this.#end(task, at));
+  end(at: number, failure: Failure = outcomeInLog): { tasks: number; events: AuditEvent[] } {
+    const events = [...this.#tasks.values()].flatMap((task) => this.#end(task, at, failure));
     return { tasks: this.#tasks.size, events };
   }
 
@@ -60,13 +65,13 @@ export class TasksBehind {
     return task;
   }
 
-  #end(task: TaskInLog, at: number): AuditEvent[] {
+  #end(task: TaskInLog, at: number, failure: Failure): AuditEvent[] {
     const stored = this.#rows.readNow(task.id);
-    const events = lastWords(task, at);
+    const events = lastWords(task, at, failure);
     const before = stored?.task ?? unknownTask(task, at);
     const { revision } = before;
     this.#rows.write({
-      task: { ...describeCrash(before, outcomeInLog, at), revision: revision + 1 },
+      task: { ...describeCrash(before, failure, at), revision: revision + 1 },
       expected: revision,
       snapshot: null,
       machineVersion: taskMachineVersion,
@@ -109,6 +114,7 @@ function fromStore({ task, snapshot, auditSeq, startedCall }: StoredTask): TaskI
 function lastWords(
   { envelope, seq, isUnderWay, waiting, started }: TaskInLog,
   at: number,
+  failure: Failure,
 ): AuditEvent[] {
   if (!isUnderWay) return [];
   const facts = [
@@ -133,7 +139,7 @@ function lastWords(
             duration: Math.max(0, at - started.since),
             argsSize: started.argsSize,
             resultSize: 0,
-            error: outcomeInLog.text,
+            error: failure.text,
           } as const,
         ]),
     { type: 'session.ended', state: 'failed' } as const,

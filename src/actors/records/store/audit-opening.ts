@@ -15,12 +15,26 @@ export interface AuditRecovery {
   replayed: number;
 }
 
+/** What the first start on a store from a backup changed. */
+export interface RestoredStore {
+  /** Time of the backup in epoch milliseconds. */
+  backupAt: number;
+  /** Number of running tasks that were ended. */
+  ended: number;
+  /** Number of waiting calls whose approvers are warned. */
+  waiting: number;
+  /** Number of suspended approvals for later calls. */
+  grants: number;
+}
+
 /** Findings of opening the log; all of them are recorded in the log. */
 export interface AuditOpening {
   /** Set if the store was older than its log and the log was kept: lines unknown to the store, and ended tasks. */
   behind: { events: number; tasks: number } | null;
   /** Set if the store was lost but its log exists: number of calls that were waiting. */
   lost: { waiting: number } | null;
+  /** Set if the store was restored from a backup since it was last opened. */
+  restored: RestoredStore | null;
   /** Bytes of the log lines that record these findings. */
   lines: Uint8Array | null;
 }

@@ -1,0 +1,36 @@
+import { DatabaseSync } from 'node:sqlite';
+
+/** The mark of a store that was restored from a backup and has not been opened since. */
+export interface RestoredMark {
+  /** Time of the backup in epoch milliseconds. */
+  backupAt: number;
+  /** True if the log beside the store is the one of the backup, so that later lines are unknown. */
+  hasOldLog: boolean;
+}
+
+/** Marks a store that no daemon uses as restored. */
+export function markRestored(path: string, { backupAt, hasOldLog }: RestoredMark): void {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS restored (backup_at INTEGER NOT NULL, has_old_log INTEGER NOT NULL); DELETE FROM restored',
+    );
+    database.prepare('INSERT INTO restored VALUES (?, ?)').run(backupAt, hasOldLog ? 1 : 0);
+  } finally {
+    database.close();
+  }
+}
+
+/** Returns the mark of a store; `null` for none. */
+export function restoredMark(database: DatabaseSync): RestoredMark | null {
+  if (!hasTable(database, 'restored')) return null;
+  const row = database.prepare('SELECT backup_at, has_old_log FROM restored').get();
+  if (row === undefined) return null;
+  return { backupAt: Number(row['backup_at']), hasOldLog: row['has_old_log'] === 1 };
+}
+
+/** Returns whether a table exists; some are created at their first use. */
+export function hasTable(database: DatabaseSync, name: string): boolean {
+  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
+  return found.get(name) !== undefined;
+}

@@ -1,0 +1,55 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { restoredWhileRunning } from '../../../machines/task/failure-of.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { RestoredStore } from '../store/audit-opening.ts';
+import { hasTable, type RestoredMark } from './restored-mark.ts';
+import type { SqliteTaskRows } from './sqlite-task-rows.ts';
+import { TasksBehind } from './tasks-behind.ts';
+
+/**
+ * Settles a store that was restored from a backup, in its open transaction, and removes the mark. What happened after
+ * the backup is unknown unless the log is newer: running tasks end, since their next call may have run; waiting calls
+ * warn their approvers; approvals count for no later call; and everyone signs in again.
+ *
+ * @param at epoch milliseconds
+ */
+export function settleRestored(
+  database: DatabaseSync,
+  rows: SqliteTaskRows,
+  { backupAt, hasOldLog }: RestoredMark,
+  at: number,
+): { restored: RestoredStore; events: AuditEvent[] } {
+  const running = new TasksBehind(rows);
+  if (hasOldLog) running.takeRunning();
+  const { tasks: ended, events } = running.end(at, restoredWhileRunning);
+  const waiting = hasOldLog ? warnApprovers(database, backupAt) : 0;
+  const grants = change(database, 'grants', 'UPDATE grants SET is_suspended = 1');
+  change(database, 'web_sessions', 'DELETE FROM web_sessions');
+  database.exec('DROP TABLE restored');
+  const restored = { backupAt, ended, waiting, grants };
+  const fields = {
+    backup_at: new Date(backupAt).toISOString(),
+    tasks_ended: ended,
+    waiting,
+    grants_suspended: grants,
+  };
+  const event = { event: 'store_restored', ts: new Date(at).toISOString(), fields };
+  return { restored, events: [event, ...events] };
+}
+
+/** The context is what every approval surface shows; the triggers of the notices see the change. */
+function warnApprovers(database: DatabaseSync, backupAt: number): number {
+  const time = new Date(backupAt).toISOString();
+  const warning = `Restored from a backup of ${time}: this call may have been decided since, so check before you approve.\n`;
+  const inside = (column: string, path: string): string =>
+    `json_replace(${column}, '${path}', ?1 || (${column} ->> '${path}'))`;
+  const update = database.prepare(`UPDATE tasks SET
+    task = ${inside('task', '$.deferral.context')},
+    snapshot = ${inside('snapshot', '$.context.deferral.context')}
+    WHERE state = 'deferred' AND json_valid(task) AND json_valid(snapshot)`);
+  return Number(update.run(warning).changes);
+}
+
+function change(database: DatabaseSync, table: string, sql: string): number {
+  return hasTable(database, table) ? Number(database.prepare(sql).run().changes) : 0;
+}

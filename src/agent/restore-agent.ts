@@ -1,0 +1,223 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { loadConfig, type ServiceConfig } from '../actors/config/config.ts';
+import {
+  checkBackup,
+  finishedFilesOf,
+  finishedPath,
+  isContinued,
+  logFilesOf,
+  logNameInCopy,
+  markRestored,
+} from '../actors/records/records.ts';
+import { codeOf } from '../machines/error-code.ts';
+import { agentFiles } from './agent-files.ts';
+import { BackupError, type BackupHead, readBackup } from './backup-file.ts';
+import { assumedEnvironment } from './lenient-environment.ts';
+import { lockFiles } from './lock-files.ts';
+
+export interface RestoreParts {
+  /** Absolute path of the backup. */
+  path: string;
+  /** Absolute path of the agent's folder. */
+  directory: string;
+  env: NodeJS.ProcessEnv;
+  /** True replaces a store that is there; the former one is kept beside it. */
+  replaces: boolean;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+/** What was restored. */
+export interface Restored {
+  head: BackupHead;
+  config: ServiceConfig;
+  /** Number of the agent's own files; 0 where the folder had an agent. */
+  files: number;
+  /** `kept` if the log in the folder is the one of the backup or continues it. */
+  log: 'kept' | 'restored';
+  /** Path of the former store; `null` for none. */
+  former: string | null;
+}
+
+/** Reads a backup whole and checks its digests without writing. Rejects with BackupError. */
+export async function checkBackupFile(
+  path: string,
+): Promise<{ head: BackupHead; files: readonly string[] }> {
+  return readBackup(path, { into: null, accept: () => undefined });
+}
+
+/**
+ * Restores an agent from a backup: into a new or empty folder with all its files, else the store alone. A log that
+ * continues the one of the backup stays. Everything is checked before the first file moves. Rejects with BackupError,
+ * StoreError, DirectoryLockedError or FileLockedError.
+ */
+export async function restoreAgent(parts: RestoreParts): Promise<Restored> {
+  const { path, directory, env } = parts;
+  const present = isEmpty(directory) ? null : await presentAgent(parts);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const stack = new AsyncDisposableStack();
+  try {
+    if (present !== null) lockFiles(stack, directory, present);
+    for (const name of readdirSync(directory).filter(isStage)) rmSync(join(directory, name), gone);
+    const stage = mkdtempSync(join(directory, stagePrefix));
+    stack.defer(() => rmSync(stage, gone));
+    const { head } = await readBackup(path, {
+      into: stage,
+      accept: (found) => checkAgent(parts, present, found),
+    });
+    const config = present ?? (await configOf(join(stage, 'agent'), env));
+    if (present === null) lockFiles(stack, directory, config);
+    const log = await checkStage(stage, directory, config);
+    return place({ ...parts, stage, head, config, log, isNew: present === null });
+  } finally {
+    await stack.disposeAsync();
+  }
+}
+
+const gone = { recursive: true, force: true } as const;
+const stagePrefix = '.restoring-';
+const isStage = (name: string): boolean => name.startsWith(stagePrefix);
+
+function isEmpty(directory: string): boolean {
+  return !existsSync(directory) || readdirSync(directory).every(isStage);
+}
+
+/** Reads the agent that is in the folder, and checks that its store may be replaced. */
+async function presentAgent({ directory, env, replaces }: RestoreParts): Promise<ServiceConfig> {
+  if (!existsSync(join(directory, 'service.yaml'))) {
+    throw new BackupError(
+      `${directory} is not empty and has no service.yaml; name a new folder with --dir`,
+    );
+  }
+  const config = await configOf(directory, env);
+  if (config.store.kind !== 'sqlite') {
+    throw new BackupError(
+      `the tasks of ${directory} are in PostgreSQL, which a backup of a folder cannot restore; restore the database, or name a new folder with --dir`,
+    );
+  }
+  const store = resolve(directory, config.store.path);
+  if (existsSync(store) && !replaces) {
+    throw new BackupError(
+      `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one beside it`,
+    );
+  }
+  return config;
+}
+
+function checkAgent(
+  { path, directory }: RestoreParts,
+  present: ServiceConfig | null,
+  { agent_id: agentId }: BackupHead,
+): void {
+  if (present === null || present.agent_id === agentId) return;
+  throw new BackupError(
+    `${path} is a backup of agent ${agentId}, and ${directory} has agent ${present.agent_id}; name another folder with --dir`,
+  );
+}
+
+async function configOf(directory: string, env: NodeJS.ProcessEnv): Promise<ServiceConfig> {
+  const loaded = loadConfig(directory, await assumedEnvironment(directory, env));
+  if (loaded.ok) return loaded.config;
+  const [problem] = loaded.problems;
+  throw new BackupError(
+    `${join(directory, 'service.yaml')}:${problem?.line ?? 1}:${problem?.column ?? 1}: ${problem?.message ?? 'it cannot be read'}; correct it, or name a new folder with --dir`,
+  );
+}
+
+/** Checks the staged store and log, and the log in the folder; returns which of the logs is to be used. */
+async function checkStage(
+  stage: string,
+  directory: string,
+  { audit: { path, chain } }: ServiceConfig,
+): Promise<Restored['log']> {
+  const store = stagedStore(stage);
+  await checkBackup({ store, log: stagedLog(stage), chain });
+  const log = resolve(directory, path);
+  if (logFilesOf(log).length === 0) return 'restored';
+  await isContinued({ store, log, chain });
+  return 'kept';
+}
+
+function stagedStore(stage: string): string {
+  return join(stage, 'state', 'tasks.db');
+}
+
+function stagedLog(stage: string): string {
+  return join(stage, 'log', logNameInCopy);
+}
+
+type Placing = RestoreParts &
+  Omit<Restored, 'files' | 'former'> & { stage: string; isNew: boolean };
+
+/**
+ * Moves the staged files into place: the log before the store, since a store without its log is refused at the start,
+ * and `service.yaml` last, since there is no agent without it.
+ */
+function place({ stage, directory, config, head, log, now, isNew }: Placing): Restored {
+  const [staged, store] = [stagedStore(stage), resolve(directory, config.store.path)];
+  const hasOldLog = log === 'restored';
+  markRestored(staged, { backupAt: Date.parse(head.created_at), hasOldLog });
+  if (hasOldLog) moveLog(stagedLog(stage), resolve(directory, config.audit.path));
+  const former = existsSync(store) ? setAside(store, now) : null;
+  move(staged, store);
+  const files = isNew ? moveFiles(join(stage, 'agent'), directory) : 0;
+  return { head, config, files, log, former };
+}
+
+function moveLog(staged: string, log: string): void {
+  for (const { path, first } of finishedFilesOf(staged)) move(path, finishedPath(log, first));
+  if (existsSync(staged)) move(staged, log);
+}
+
+/** Keeps a store under another name. Its write-ahead log goes too: SQLite would apply it to the next store. */
+function setAside(store: string, now: number): string {
+  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
+  const former = `${store}.replaced-${time}`;
+  linkSync(store, former);
+  for (const end of ['-wal', '-shm']) {
+    if (existsSync(`${store}${end}`)) renameSync(`${store}${end}`, `${former}${end}`);
+  }
+  return former;
+}
+
+function moveFiles(from: string, to: string): number {
+  const { files } = agentFiles(from, []);
+  for (const { path } of files) move(join(from, path), join(to, path));
+  return files.length;
+}
+
+function move(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    // The store or the log may be configured to be on another disk.
+    if (codeOf(error) !== 'EXDEV') throw error;
+    copyFileSync(from, `${to}.restoring`);
+    syncFile(`${to}.restoring`);
+    renameSync(`${to}.restoring`, to);
+  }
+  syncFile(dirname(to));
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

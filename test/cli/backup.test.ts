@@ -1,0 +1,397 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import {
+  deferring,
+  expectIntact,
+  launchAgent,
+  startInFolder,
+  story,
+  type TestAgent,
+  textOf,
+} from '../helpers/test-agent.ts';
+import { holdpointHere } from './command-here.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const paying = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+const resuming = deferring({}, { on_restart: 'resume' });
+
+function temporary(): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'holdpoint-backup-')));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function running(settings: ServiceSettings = resuming): Promise<TestAgent> {
+  const agent = await launchAgent(settings);
+  onTestFinished(() => agent.close());
+  return agent;
+}
+
+/** An agent whose call `order-1` waits. */
+async function waiting(settings?: ServiceSettings): Promise<TestAgent> {
+  const agent = await running(settings);
+  void agent.send('order-1', paying).catch(() => undefined);
+  await agent.reached('order-1', 'deferred');
+  return agent;
+}
+
+const run = (...args: string[]) => holdpointHere([...args, '--json']);
+
+async function backedUp({ folder }: TestAgent, into = temporary()): Promise<string> {
+  const { code, stdout, stderr } = await run('backup', `${into}/`, '--dir', folder.path);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return (JSON.parse(stdout) as { file: string }).file;
+}
+
+/** Starts the agent of a restored folder. */
+async function started(path: string): Promise<TestAgent> {
+  return startInFolder({ path } as AgentFolder);
+}
+
+/** Calls that `pay` has served in a folder. */
+function paidIn(path: string): string[] {
+  const file = join(path, 'paid');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+function errorOf({ stdout }: { stdout: string }) {
+  return (JSON.parse(stdout) as { error: { code: string; message: string } }).error;
+}
+
+describe('backup', () => {
+  it('writes what the agent had at one commit, while the agent runs', async () => {
+    const agent = await waiting();
+    const into = temporary();
+
+    const { code, stdout } = await run('backup', `${into}/`, '--dir', agent.folder.path);
+
+    expect(code).toBe(0);
+    const made = JSON.parse(stdout) as { file: string; bytes: number };
+    expect(made).toEqual({
+      file: expect.stringMatching(/\/till-\d{8}T\d{6}Z\.tar\.gz$/),
+      agent_id: 'till',
+      tasks: 1,
+      waiting: 1,
+      lines: agent.audit().length,
+      files: expect.any(Number),
+      bytes: statSync(made.file).size,
+      left_out: [],
+      deleted: [],
+    });
+    expect(statSync(made.file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(into)).toHaveLength(1);
+    await agent.decide('order-1', { decision: 'approve', approver: 'ann@example.com' });
+    await agent.reached('order-1', 'completed');
+  });
+
+  it('leaves out what can be installed again, links out of the folder and pipes', async () => {
+    const agent = await running();
+    const { path } = agent.folder;
+    await agent.send('greeting', [{ say: 'hello' }]);
+    mkdirSync(join(path, 'node_modules/left'), { recursive: true });
+    writeFileSync(join(path, 'node_modules/left/pad.js'), '');
+    symlinkSync('/etc/hostname', join(path, 'outside'));
+    symlinkSync('SKILL.md', join(path, 'inside.md'));
+
+    const { stdout } = await run('backup', `${temporary()}/`, '--dir', path);
+    const { file, left_out } = JSON.parse(stdout) as { file: string; left_out: string[] };
+    const target = join(temporary(), 'agent');
+    await run('restore', file, '--dir', target);
+
+    expect(left_out.toSorted()).toEqual(['node_modules/', 'outside']);
+    expect(readFileSync(join(target, 'inside.md'), 'utf8')).toBe(
+      readFileSync(join(path, 'SKILL.md'), 'utf8'),
+    );
+    expect(existsSync(join(target, 'outside'))).toBe(false);
+    expect(existsSync(join(target, '.service/runtime.token'))).toBe(false);
+  });
+
+  it('keeps the newest backups of this agent and no other file', async () => {
+    const agent = await running();
+    await agent.send('greeting', [{ say: 'hello' }]);
+    const into = temporary();
+    const old = ['20260101T000000Z', '20260102T000000Z', '20260103T000000Z'];
+    for (const time of old) writeFileSync(join(into, `till-${time}.tar.gz`), '');
+    const others = ['till-eu-20260101T000000Z.tar.gz', 'till-notes.txt'];
+    for (const name of others) writeFileSync(join(into, name), '');
+
+    const { stdout } = await run('backup', into, '--dir', agent.folder.path, '--keep', '2');
+
+    const { file, deleted } = JSON.parse(stdout) as { file: string; deleted: string[] };
+    expect(deleted).toEqual(old.slice(0, 2).map((time) => join(into, `till-${time}.tar.gz`)));
+    expect(
+      readdirSync(into)
+        .map((name) => join(into, name))
+        .toSorted(),
+    ).toEqual(
+      [
+        file,
+        join(into, `till-${old[2]}.tar.gz`),
+        ...others.map((name) => join(into, name)),
+      ].toSorted(),
+    );
+  });
+
+  it('refuses a file that is there, a folder that cannot be written and an agent without tasks', async () => {
+    const agent = await running();
+    await agent.send('greeting', [{ say: 'hello' }]);
+    const { path } = agent.folder;
+    const file = join(temporary(), 'there');
+    writeFileSync(file, 'mine');
+    const idle = new AgentFolder(resuming);
+    onTestFinished(() => idle.remove());
+
+    const there = await run('backup', file, '--dir', path);
+    const notWritable = await run('backup', '/proc/backup.tar.gz', '--dir', path);
+    const noTasks = await run('backup', join(temporary(), 'new'), '--dir', idle.path);
+    const noFolder = await run('backup', join(temporary(), 'new'), '--dir', path, '--keep', '2');
+
+    expect(errorOf(there).message).toBe(`${file} is there already`);
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+    expect(errorOf(notWritable).message).toBe('/proc/backup.tar.gz cannot be written');
+    expect(errorOf(noTasks).message).toBe('till has no tasks yet, so there is nothing to back up');
+    expect(errorOf(noFolder).message).toBe('--keep needs a folder');
+  });
+});
+
+describe('restore', () => {
+  it('brings the agent to a new folder, where the waiting call is decided and runs once', async () => {
+    const agent = await waiting();
+    const file = await backedUp(agent);
+    const target = join(temporary(), 'agent');
+
+    const { code, stdout } = await run('restore', file, '--dir', target);
+
+    expect({ code, ...JSON.parse(stdout) }).toEqual({
+      code: 0,
+      agent_id: 'till',
+      directory: target,
+      created_at: expect.any(String),
+      files: expect.any(Number),
+      log: 'restored',
+      former_store: null,
+    });
+    expect(statSync(join(target, 'scripts/pay.sh')).mode).toBe(
+      statSync(join(agent.folder.path, 'scripts/pay.sh')).mode,
+    );
+    const restored = await started(target);
+    const { created_at: at } = JSON.parse(stdout) as { created_at: string };
+    const { body } = await restored.get('/deferrals');
+    expect(body.deferrals[0].context).toBe(
+      `Restored from a backup of ${at}: this call may have been decided since, so check before you approve.\ntool=pay args={"amount":5}`,
+    );
+    await restored.decide('order-1', { decision: 'approve', approver: 'ann@example.com' });
+    await restored.reached('order-1', 'completed');
+    expect(paidIn(target)).toHaveLength(1);
+    const [event] = restored.audit().filter(({ event }) => event === 'store_restored');
+    expect(event?.fields).toEqual({
+      backup_at: at,
+      tasks_ended: 0,
+      waiting: 1,
+      grants_suspended: 0,
+    });
+    await expectIntact(restored.auditPath);
+    await restored.stop();
+    const again = await started(target);
+    expect(again.audit().filter(({ event }) => event === 'store_restored')).toHaveLength(1);
+  });
+
+  it('ends a task that was running, because its next calls may have run since', async () => {
+    const agent = await running(resuming);
+    const sent = agent.send('job-1', [
+      { tool: 'hold', args: {} },
+      { tool: 'pay', args: { amount: 1 } },
+    ]);
+    sent.catch(() => undefined);
+    await vi.waitUntil(() => agent.folder.held.length === 1, { timeout: 20_000 });
+    const file = await backedUp(agent);
+    const target = join(temporary(), 'agent');
+
+    await run('restore', file, '--dir', target);
+    const restored = await started(target);
+
+    const task = await restored.get('/tasks/job-1');
+    expect(task.body.status.state).toBe('failed');
+    expect(textOf(task)).toBe(
+      'interrupted: the task was running when the backup was made; check what ran since, and send it again',
+    );
+    expect(story(restored.audit('job-1')).slice(-2)).toEqual([
+      [
+        'tool_exec',
+        expect.objectContaining({
+          phase: 'end',
+          error: expect.stringContaining('running when the backup was made'),
+        }),
+      ],
+      ['session_end', { state: 'failed' }],
+    ]);
+    expect(paidIn(target)).toEqual([]);
+  });
+
+  it('replaces a lost store, keeps the newer log and ends the task that the log shows as decided', async () => {
+    const agent = await waiting();
+    const file = await backedUp(agent);
+    await agent.decide('order-1', { decision: 'approve', approver: 'ann@example.com' });
+    await agent.reached('order-1', 'completed');
+    await agent.stop();
+    const lines = readFileSync(agent.auditPath, 'utf8');
+    const store = join(agent.folder.path, '.service/tasks.db');
+    truncateSync(store, 10_000);
+
+    const refused = await run('restore', file, '--dir', agent.folder.path);
+    const { code, stdout } = await run('restore', file, '--dir', agent.folder.path, '--replace');
+
+    expect(errorOf(refused).message).toBe(
+      `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one beside it`,
+    );
+    expect(code).toBe(0);
+    const { log, files, former_store: former } = JSON.parse(stdout) as Record<string, string>;
+    expect({ log, files }).toEqual({ log: 'kept', files: 0 });
+    expect(statSync(former!).size).toBe(10_000);
+    const restored = await startInFolder(agent.folder);
+    const task = await restored.get('/tasks/order-1');
+    expect(textOf(task)).toBe('interrupted: the outcome stands in the audit log alone');
+    expect(agent.folder.paid).toHaveLength(1);
+    expect(readFileSync(restored.auditPath, 'utf8').startsWith(lines)).toBe(true);
+    await expectIntact(restored.auditPath);
+  });
+
+  it('suspends remembered approvals and signs everyone out', async () => {
+    const agent = await running(deferring({}, { on_restart: 'resume', remember: undefined }));
+    await agent.send('greeting', [{ say: 'hello' }]);
+    const { DatabaseSync } = await import('node:sqlite');
+    const database = new DatabaseSync(join(agent.folder.path, '.service/tasks.db'));
+    database.exec(`INSERT INTO grants VALUES ('g1', 'pay', '{}', 9e12, 3, 0, '{"id":"g1"}');
+      INSERT INTO web_sessions VALUES ('s1', 9e12, '{}')`);
+    database.close();
+    const file = await backedUp(agent);
+    const target = join(temporary(), 'agent');
+
+    await run('restore', file, '--dir', target);
+    await (await started(target)).stop();
+
+    const restored = new DatabaseSync(join(target, '.service/tasks.db'), { readOnly: true });
+    onTestFinished(() => restored.close());
+    expect(restored.prepare('SELECT is_suspended FROM grants').all()).toEqual([
+      { is_suspended: 1 },
+    ]);
+    expect(restored.prepare('SELECT id FROM web_sessions').all()).toEqual([]);
+  });
+
+  it('refuses a backup that was cut anywhere, and restores nothing', async () => {
+    const file = await backedUp(await waiting());
+    const whole = readFileSync(file);
+    const folder = temporary();
+
+    for (const part of [0, 1, 40, 0.2, 0.5, 0.9, whole.length - 1]) {
+      const size = part > 0 && part < 1 ? Math.floor(whole.length * part) : part;
+      const cut = join(folder, `cut-${size}.tar.gz`);
+      writeFileSync(cut, whole.subarray(0, size));
+      const target = join(folder, `target-${size}`);
+      for (const args of [['--check'], ['--dir', target]]) {
+        const { message, code } = errorOf(await run('restore', cut, ...args));
+        expect({ size, code, message }).toEqual({
+          size,
+          code: 'backup_unusable',
+          message: expect.stringMatching(
+            size < 100
+              ? / is no backup of an agent; /
+              : / was cut or changed: its end is missing; nothing was restored, so use another backup$/,
+          ),
+        });
+      }
+      expect(existsSync(target) ? readdirSync(target) : []).toEqual([]);
+    }
+    const { stdout } = await run('restore', file, '--check');
+    expect(JSON.parse(stdout)).toMatchObject({ agent_id: 'till', file });
+  });
+
+  it('refuses a backup with a changed byte, a foreign entry or none at all', async () => {
+    const file = await backedUp(await waiting());
+    const folder = temporary();
+    const tar = gunzipSync(readFileSync(file));
+    const at = tar.lastIndexOf('"event":"policy_loaded"');
+    tar[at + 10] = 'P'.charCodeAt(0);
+    const changed = join(folder, 'changed.tar.gz');
+    writeFileSync(changed, gzipSync(tar));
+    const foreign = join(folder, 'foreign.tar.gz');
+    const evil = pack();
+    evil.entry({ name: 'backup.json' }, tar.subarray(512, tar.indexOf(0, 512)).toString());
+    evil.entry({ name: 'agent/../../escaped' }, 'owned');
+    evil.finalize();
+    writeFileSync(
+      foreign,
+      gzipSync(Buffer.concat(await Array.fromAsync(evil as AsyncIterable<Buffer>))),
+    );
+    const other = join(folder, 'notes.txt');
+    writeFileSync(other, 'hello');
+    const target = join(folder, 'target');
+
+    const messages = [];
+    for (const path of [changed, foreign, other, join(folder, 'missing')]) {
+      messages.push(errorOf(await run('restore', path, '--dir', target)).message);
+    }
+
+    expect(messages).toEqual([
+      `${changed} was cut or changed: "log/audit.ndjson" is not as it was written; nothing was restored, so use another backup`,
+      `${foreign} has an entry "agent/../../escaped" that no backup has; nothing was restored, so use another backup`,
+      `${other} is no backup of an agent; name a file that holdpoint backup wrote`,
+      expect.stringContaining('ENOENT'),
+    ]);
+    expect(existsSync(join(folder, 'escaped'))).toBe(false);
+    expect(readdirSync(target)).toEqual([]);
+  });
+
+  it('refuses a running agent, another agent, a folder with other files and another log', async () => {
+    const agent = await waiting();
+    const file = await backedUp(agent);
+    const { path } = agent.folder;
+    const other = await running({ ...resuming, ...{ agent_id: 'desk' } } as ServiceSettings);
+    await other.send('greeting', [{ say: 'hello' }]);
+    await other.stop();
+    const files = temporary();
+    writeFileSync(join(files, 'thesis.txt'), '');
+
+    const overRunning = await run('restore', file, '--dir', path, '--replace');
+    const overOther = await run('restore', file, '--dir', other.folder.path, '--replace');
+    const overFiles = await run('restore', file, '--dir', files);
+    await agent.stop();
+    writeFileSync(agent.auditPath, readFileSync(other.auditPath, 'utf8').repeat(9));
+    const overLog = await run('restore', file, '--dir', path, '--replace');
+
+    expect(errorOf(overRunning).message).toBe(
+      `another daemon already serves ${path}/.service; stop it first, or use another folder`,
+    );
+    expect(errorOf(overOther).message).toBe(
+      `${file} is a backup of agent till, and ${other.folder.path} has agent desk; name another folder with --dir`,
+    );
+    expect(errorOf(overFiles).message).toBe(
+      `${files} is not empty and has no service.yaml; name a new folder with --dir`,
+    );
+    expect(readdirSync(files)).toEqual(['thesis.txt']);
+    expect(errorOf(overLog).code).toBe('store_unusable');
+    const store = join(path, '.service/tasks.db');
+    expect(existsSync(store)).toBe(true);
+    expect(readdirSync(join(path, '.service')).filter((name) => name.includes('replaced'))).toEqual(
+      [],
+    );
+  });
+});
