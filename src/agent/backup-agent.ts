@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { openRegularFile } from '../actors/open-regular-file.ts';
-import { type StoreSnapshot, snapshotStore } from '../actors/records/records.ts';
+import { SnapshotLog, snapshotStore } from '../actors/records/records.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { version as release } from '../version.ts';
 import { type AgentFile, agentFiles } from './agent-files.ts';
@@ -40,9 +40,9 @@ export interface Backup {
  */
 export async function backupAgent({ directory, config, path, now }: BackupParts): Promise<Backup> {
   const draft = `${path}.store-${process.pid}`;
-  const log = resolve(directory, config.audit.path);
-  const snapshot = snapshotStore(resolve(directory, config.store.path), log, draft);
   try {
+    const snapshot = snapshotStore(resolve(directory, config.store.path), draft);
+    using log = new SnapshotLog(resolve(directory, config.audit.path), snapshot.head);
     const { files, leftOut } = agentFiles(directory, stateFiles(directory, config));
     const head = {
       agent_id: config.agent_id,
@@ -50,23 +50,26 @@ export async function backupAgent({ directory, config, path, now }: BackupParts)
       created_at: new Date(now).toISOString(),
       store_version: snapshot.version,
     };
-    const written = await writeBackup(path, head, entries(draft, snapshot, files));
-    const { tasks, waiting, lines } = snapshot;
+    const written = await writeBackup(path, head, entries(draft, log, files));
+    const {
+      tasks,
+      waiting,
+      head: { events: lines },
+    } = snapshot;
     return { path, tasks, waiting, lines, ...written, leftOut };
   } finally {
-    snapshot.close();
     rmSync(draft, { force: true });
   }
 }
 
 async function* entries(
   store: string,
-  { log }: StoreSnapshot,
+  log: SnapshotLog,
   files: readonly AgentFile[],
 ): AsyncGenerator<BackupEntry> {
   const { size } = statSync(store);
   yield { path: 'state/tasks.db', bytes: size, mode: 0o600, content: createReadStream(store) };
-  for (const { name, descriptor, bytes } of log) {
+  for (const { name, descriptor, bytes } of log.parts) {
     const range = { fd: descriptor, autoClose: false, start: 0, end: bytes - 1 };
     const content = bytes === 0 ? Readable.from([]) : createReadStream('', range);
     yield { path: `log/${name}`, bytes, mode: 0o600, content };

@@ -63,7 +63,7 @@ export { closeSource } from './sqlite/close-source.ts';
 export { compareLog, isContinued, type StoreAndLog } from './sqlite/compare-log.ts';
 export { checkPages } from './sqlite/database.ts';
 export { markRestored } from './sqlite/restored-mark.ts';
-export { logNameInCopy, type StoreSnapshot, snapshotStore } from './sqlite/snapshot-store.ts';
+export { logNameInCopy, SnapshotLog, snapshotStore } from './sqlite/snapshot-store.ts';
 export { checkSource } from './sqlite/source-store.ts';
 export { readChannelNames } from './sqlite/sqlite-channel-name-rows.ts';
 export { SqliteStore } from './sqlite/sqlite-store.ts';

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { finishedFilesOf, finishedPath } from '../log/log-files.ts';
 import type { AuditHead } from '../store/audit-head.ts';
+import { StoreError } from '../store/store-error.ts';
 import { AuditRows } from './audit-head.ts';
 import { checkSource, openSource } from './source-store.ts';
 
@@ -14,44 +15,34 @@ export interface LogPart {
   bytes: number;
 }
 
-/** A copy of a store and the files of its log, at the same commit. */
+/** A copy of a store, as of one commit. */
 export interface StoreSnapshot {
   version: number;
   /** Number of tasks, and of those that wait for a decision. */
   tasks: number;
   waiting: number;
-  /** Number of the last line of the log. */
-  lines: number;
-  /** Oldest first. */
-  log: readonly LogPart[];
-  /** Closes the files of the log. */
-  close(): void;
+  /** Position of the log at that commit. */
+  head: AuditHead;
 }
 
 /**
- * Copies a store to a new file, also while a daemon uses it: the daemon writes on, and the copy has the state of one
- * commit. Throws StoreError for a file that is no store, and SQLite's error when the copy cannot be written.
+ * Copies a store to a new file, also while a daemon writes to it. Throws StoreError for a file that is no store, and
+ * SQLite's error when the copy cannot be written.
  *
- * @param log path of the current file of its log
  * @param into path of the copy, which must not exist
  */
-export function snapshotStore(path: string, log: string, into: string): StoreSnapshot {
+export function snapshotStore(path: string, into: string): StoreSnapshot {
   checkSource(path);
   copyPages(path, into);
   const copy = openSource(into);
   try {
-    const head = new AuditRows(copy).read() as AuditHead;
     const count = (where: string): number =>
       Number(copy.prepare(`SELECT count(*) AS tasks FROM tasks ${where}`).get()?.['tasks']);
-    const version = Number(copy.prepare('PRAGMA user_version').get()?.['user_version']);
-    const parts = openLog(log, head);
     return {
-      version,
+      version: Number(copy.prepare('PRAGMA user_version').get()?.['user_version']),
       tasks: count(''),
       waiting: count("WHERE state = 'deferred'"),
-      lines: head.events,
-      log: parts,
-      close: () => closeAll(parts),
+      head: new AuditRows(copy).read() as AuditHead,
     };
   } finally {
     copy.close();
@@ -71,10 +62,25 @@ function copyPages(path: string, into: string): void {
   }
 }
 
-/**
- * Opens the files of a log as of a commit before any is read, since a file may be renamed, or deleted by age, meanwhile.
- */
-function openLog(path: string, { first, bytes, finishing, keptFrom }: AuditHead): LogPart[] {
+/** The files of a log as of a commit, oldest first, until it is disposed. */
+export class SnapshotLog {
+  readonly parts: readonly LogPart[];
+
+  /**
+   * Opens all files before any is read, since the daemon renames a finished file and deletes old ones.
+   *
+   * @param path path of the current file of the log
+   */
+  constructor(path: string, head: AuditHead) {
+    this.parts = openParts(path, head);
+  }
+
+  [Symbol.dispose](): void {
+    closeAll(this.parts);
+  }
+}
+
+function openParts(path: string, { first, bytes, finishing, keptFrom }: AuditHead): LogPart[] {
   const last = finishing ?? { first, bytes };
   const finished: LogPart[] = [];
   const finishedName = (line: number): string => finishedPath(logNameInCopy, line);
@@ -97,7 +103,12 @@ function openLog(path: string, { first, bytes, finishing, keptFrom }: AuditHead)
     closeAll(end === null ? finished : [...finished, end]);
     throw error;
   }
-  return end === null ? finished : [...finished, end];
+  if (end !== null) return [...finished, end];
+  closeAll(last.bytes === 0 ? [] : finished);
+  if (last.bytes === 0) return finished;
+  throw new StoreError(
+    `the log ${path} was rotated away while its store was copied; try again, or raise audit.rotation.keep`,
+  );
 }
 
 function openPart(path: string, name: string, limit = Number.POSITIVE_INFINITY): LogPart {
