@@ -10,7 +10,12 @@ import {
   runningAgents,
   takeNotifySettings,
 } from '../actors/process/process.ts';
-import { createLog } from '../actors/telemetry/telemetry.ts';
+import {
+  createLog,
+  type LogStream,
+  logFileVariable,
+  RotatedLog,
+} from '../actors/telemetry/telemetry.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../agent/start-agent.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { messageOf } from '../machines/message-of.ts';
@@ -40,7 +45,7 @@ function toOpen(): string {
 /** `run`: runs an agent in the foreground until a signal stops it (docs/contract/command.md). */
 export async function run(session: Session, options: RunOptions): Promise<void> {
   const { output, interruption, env } = session;
-  const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream: process.stderr });
+  const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream: logStream(env) });
   exitOnDefect(log);
   const settings = takeNotifySettings(env);
   const notify = createNotifier({ settings, log });
@@ -77,6 +82,14 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     tellServiceManager: () => tellServiceManager(agent, { settings, notify }),
     stopped,
   });
+}
+
+/** Returns where the log is written: to the file that the environment names, which is then rotated, or to stderr. */
+function logStream(env: NodeJS.ProcessEnv): LogStream {
+  const path = env[logFileVariable];
+  // A program that the daemon starts must not write to the same file.
+  delete env[logFileVariable];
+  return path === undefined || path === '' ? process.stderr : new RotatedLog(resolve(path));
 }
 
 /** Returns the flags to reuse for a later start. `--keep-log` applies once and is not repeated. */

@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ServedAgent } from '../../machines/agent-process/served-agent.ts';
 import { readServeFile } from '../process/process.ts';
+import { logFileVariable } from '../telemetry/telemetry.ts';
 import { readCrashNote, removeCrashNote, writeCrashNote } from './crash-note.ts';
 import { connectTo } from './own-process.ts';
 import { lastFailure, markStart, openServeLog, serveLogPath } from './serve-log.ts';
@@ -90,11 +91,14 @@ function start({ directory, command, flags = [], passphrase }: LaunchOptions): C
   try {
     removeCrashNote(directory);
     const { SERVICE_PASSPHRASE: _, SERVICE_PASSPHRASE_FD: __, ...env } = command.env;
-    const secret = passphrase === null ? {} : { SERVICE_PASSPHRASE_FD: '3' };
+    const own = {
+      [logFileVariable]: serveLogPath(directory),
+      ...(passphrase === null ? {} : { SERVICE_PASSPHRASE_FD: '3' }),
+    };
     const child = spawn(command.file, [...command.args, 'run', '--dir', directory, ...flags], {
       cwd: directory,
       detached: true,
-      env: { ...env, ...secret },
+      env: { ...env, ...own },
       stdio: ['ignore', log, log, passphrase === null ? 'ignore' : 'pipe'],
     });
     if (child.pid !== undefined) markStart(log, child.pid);

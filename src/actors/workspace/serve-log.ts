@@ -1,19 +1,9 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { parseJson } from '../../machines/json.ts';
 import { unsafeCharacters } from '../../machines/unsafe-characters.ts';
-
-/** Maximum size of a log in bytes; beyond it the next start begins a new log and renames the old one to `.1`. */
-const longestLog = 10 * 1024 * 1024;
+import { longestLog, openLogFile, shiftLogs } from '../telemetry/telemetry.ts';
 
 /** Bytes at the end of a log that are searched. */
 export const logTail = 256 * 1024;
@@ -45,11 +35,11 @@ export function serveLogPath(directory: string): string {
  */
 export function openServeLog(directory: string): number {
   const path = serveLogPath(directory);
-  const file = openLog(path);
+  const file = openLogFile(path);
   if (fstatSync(file).size < longestLog) return file;
   closeSync(file);
-  renameSync(path, `${path}.1`);
-  return openLog(path);
+  shiftLogs(path);
+  return openLogFile(path);
 }
 
 /** Records the start of a process, whose lines follow. */
@@ -116,25 +106,28 @@ function recordOf(line: string): LogRecord | null {
   return line.startsWith('{') ? ((parseJson(line) ?? null) as LogRecord | null) : null;
 }
 
-function openLog(path: string): number {
-  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
-  return openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
-}
-
+/**
+ * Returns the last lines of a log. While the current file is short, the end of the one before it belongs to them: a
+ * crash writes to the file that was current at the start.
+ */
 function linesAtEnd(directory: string): string[] {
-  const text = textAtEnd(serveLogPath(directory));
+  const path = serveLogPath(directory);
+  const current = textAtEnd(path, logTail);
+  const left = logTail - Buffer.byteLength(current);
+  const before = left > 0 && current !== '' ? textAtEnd(`${path}.1`, left) : '';
+  const text = `${before}${current}`;
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-/** Reads the end of a log, starting at a complete line. */
-function textAtEnd(path: string): string {
+/** Reads at most `longest` bytes at the end of a log, starting at a complete line. */
+function textAtEnd(path: string, longest: number): string {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stat = fstatSync(file);
       if (!stat.isFile()) return '';
-      const from = Math.max(0, stat.size - logTail);
-      const bytes = Buffer.alloc(Math.min(logTail, stat.size));
+      const from = Math.max(0, stat.size - longest);
+      const bytes = Buffer.alloc(Math.min(longest, stat.size));
       const read = readSync(file, bytes, 0, bytes.length, from);
       const text = bytes.toString('utf8', 0, read);
       return from === 0 ? text : text.slice(text.indexOf('\n') + 1);
