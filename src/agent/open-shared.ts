@@ -10,10 +10,13 @@ import {
   HeldDuty,
   loadSharedStore,
   type PostgresStore,
+  UnreachableError,
 } from '../actors/records/records.ts';
 import { rest } from '../actors/rest.ts';
 import { systemClock } from '../actors/system-clock.ts';
-import type { SharedWork } from '../actors/tasks/tasks.ts';
+import { SystemError, type SystemErrorCode } from '../actors/system-error.ts';
+import type { HandedRequest, SharedWork } from '../actors/tasks/tasks.ts';
+import { taskMachineVersion } from '../machines/task/task-machine.ts';
 
 export interface SharedParts {
   config: Pick<ServiceConfig, 'agent_id' | 'store'> & {
@@ -89,7 +92,12 @@ export async function openShared({
     store,
     shared: {
       interrupted: await interruptedOf(store, config.security.defer.on_restart),
+      handOver: (taskId, machineVersion, request) =>
+        handOver(store, { taskId, machineVersion, request: JSON.stringify(request) }),
       async start(duties) {
+        store.handovers.serve(taskMachineVersion, (taskId, request) =>
+          answerHanded(() => duties.answer(taskId, JSON.parse(request) as HandedRequest)),
+        );
         unfollow = store.follow((change) => {
           engine.release(change.taskId);
           return duties.changed(change);
@@ -105,6 +113,7 @@ export async function openShared({
       },
       async stop() {
         unfollow();
+        store.handovers.stop();
         await engine.stop();
       },
     },
@@ -122,6 +131,38 @@ export async function openShared({
     clock: (base) => store.clock(base),
   };
 }
+
+/** An answer as it passes through the database. */
+type HandedAnswer = { answer: unknown } | { error: { code: SystemErrorCode; message: string } };
+
+async function handOver(
+  { handovers }: PostgresStore,
+  handed: Parameters<PostgresStore['handovers']['send']>[0],
+): Promise<{ answer: unknown } | null> {
+  const text = await handovers.send(handed).catch((error: unknown) => {
+    if (!(error instanceof UnreachableError)) throw error;
+    throw new SystemError('unrecorded', `${error.message}; read the task, then try again`);
+  });
+  if (text === null) return null;
+  // Safe to cast: only daemons of this agent write the table.
+  const answered = JSON.parse(text) as HandedAnswer;
+  if ('error' in answered) throw new SystemError(answered.error.code, answered.error.message);
+  return answered;
+}
+
+/** Rejects if another daemon is to answer. */
+async function answerHanded(run: () => Promise<unknown>): Promise<string> {
+  try {
+    return JSON.stringify({ answer: await run() } satisfies HandedAnswer);
+  } catch (error) {
+    if (!(error instanceof SystemError) || passing.has(error.code)) throw error;
+    const { code, message } = error;
+    return JSON.stringify({ error: { code, message } } satisfies HandedAnswer);
+  }
+}
+
+/** Refusals that concern this daemon and not the request. */
+const passing = new Set<SystemErrorCode>(['starting', 'shutting_down']);
 
 async function beginAll(begins: readonly (() => Promise<EndOfDuty>)[]): Promise<EndOfDuty> {
   const ends: EndOfDuty[] = [];

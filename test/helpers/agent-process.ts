@@ -62,7 +62,7 @@ export function runAgent(
 
 /**
  * Like `runAgent`, for an agent that outlives a test: `later` is given what kills it. `options` are for
- * Node, such as `--max-old-space-size=512`, and `own` is added to its environment.
+ * Node, such as `--max-old-space-size=512`, and `own` is added to its environment. `program` is another release.
  */
 export async function launchAgentProcess(
   folder: AgentFolder,
@@ -70,8 +70,9 @@ export async function launchAgentProcess(
   flags: readonly string[] = [],
   options: readonly string[] = [],
   own: NodeJS.ProcessEnv = {},
+  program = commandFile(),
 ): Promise<AgentProcess> {
-  const args = [...options, commandFile(), 'run', '--dir', folder.path, '--port', '0', ...flags];
+  const args = [...options, program, 'run', '--dir', folder.path, '--port', '0', ...flags];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache(), ...storeEnvironment(), ...own },

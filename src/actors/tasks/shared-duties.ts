@@ -19,6 +19,7 @@ export interface SharedDutiesPorts {
   onRestart: 'abandon' | 'resume';
   /** Sends an event to a waiting task, and resolves when its effects are on disk. */
   tellParked: (id: string, send: (task: LiveTask) => void) => Promise<unknown>;
+  answer: SharedDuties['answer'];
 }
 
 const notYet = 'the deadline is not here yet';
@@ -33,6 +34,7 @@ export function sharedDuties(ports: SharedDutiesPorts): SharedDuties {
     takeUp: (id) => takeUp(ports, id),
     wake: (id) => wake(ports, id),
     deleteExpired: () => ports.retention.deleteExpired(),
+    answer: ports.answer,
   };
 }
 

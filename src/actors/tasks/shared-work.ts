@@ -1,4 +1,6 @@
+import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { OwnedTask } from '../../machines/task/task-access.ts';
+import type { SaidMessage } from './task-request.ts';
 
 /** A change of a task committed by another daemon. */
 export interface ForeignChange {
@@ -7,6 +9,12 @@ export interface ForeignChange {
   /** Owner data of the task while its call was held, if the change ended the wait; `null` otherwise. */
   waited: OwnedTask | null;
 }
+
+/** A request about a waiting task, which another daemon may answer in this one's place. */
+export type HandedRequest =
+  | { kind: 'decide'; attempted: DecisionAttempt }
+  | { kind: 'cancel'; reason: string }
+  | { kind: 'say'; said: SaidMessage };
 
 /** Callbacks of a daemon for tasks that it shares with others. */
 export interface SharedDuties {
@@ -18,6 +26,8 @@ export interface SharedDuties {
   wake(taskId: string): Promise<void>;
   /** Deletes tasks that have been final for longer than the retention time. */
   deleteExpired(): Promise<void>;
+  /** Answers a request that reached a daemon of an older release. Rejects with SystemError. */
+  answer(taskId: string, request: HandedRequest): Promise<unknown>;
 }
 
 /** Distribution of work among daemons over one store; decided by a job engine, not by the daemons. */
@@ -27,6 +37,15 @@ export interface SharedWork {
    * started.
    */
   readonly interrupted: readonly string[];
+  /**
+   * Passes a request on to a daemon that can continue tasks saved by a version of the chart; `null` if none is
+   * connected. Rejects with the SystemError of that daemon, or UnreachableError if it gives no answer.
+   */
+  handOver(
+    taskId: string,
+    machineVersion: number,
+    request: HandedRequest,
+  ): Promise<{ answer: unknown } | null>;
   /** Starts accepting work. */
   start(duties: SharedDuties): Promise<void>;
   /** Stops accepting work; tasks running here are then taken over by other daemons. */

@@ -26,6 +26,7 @@ import { Intake } from './intake.ts';
 import { JoinedCalls } from './joined-calls.ts';
 import type { LiveTask } from './live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
+import { orElsewhere } from './or-elsewhere.ts';
 import { proposedEdit } from './proposed-edit.ts';
 import { askPeople, type QuestionPorts } from './questions.ts';
 import { recover } from './recovery.ts';
@@ -35,7 +36,7 @@ import { runInputOf } from './run-input.ts';
 import { type Recalled, SentMessages } from './sent-messages.ts';
 import { Sessions } from './sessions.ts';
 import { type SharedDutiesPorts, sharedDuties } from './shared-duties.ts';
-import type { SharedWork } from './shared-work.ts';
+import type { HandedRequest, SharedDuties, SharedWork } from './shared-work.ts';
 import { SpokenTurns } from './spoken-turn.ts';
 import { TaskFeed } from './task-feed.ts';
 import { TaskMetrics } from './task-metrics.ts';
@@ -195,7 +196,8 @@ export class TaskSystem {
     if (shared === null) return this.retention.start();
     const tellParked: SharedDutiesPorts['tellParked'] = (id, send) => this.#tellParked(id, send);
     const { reads, watchers, feed, retention } = this;
-    const parts = { tasks: this.#tasks, reads, watchers, feed, retention, tellParked };
+    const answer: SharedDuties['answer'] = (id, request) => this.#answer(id, request);
+    const parts = { tasks: this.#tasks, reads, watchers, feed, retention, tellParked, answer };
     await shared.start(sharedDuties({ ...this.#options, ...parts }));
   }
 
@@ -250,6 +252,13 @@ export class TaskSystem {
    * repeated message is not added again. Throws SystemError.
    */
   async say(id: string, said: SaidMessage): Promise<{ taskId: string; answer: MessageAnswer }> {
+    return this.#orElsewhere(id, { kind: 'say', said }, () => this.#sayHere(id, said));
+  }
+
+  async #sayHere(
+    id: string,
+    said: SaidMessage,
+  ): Promise<{ taskId: string; answer: MessageAnswer }> {
     this.intake.checkMessage();
     if (said.isKnownById !== true) return this.#say(id, said, null);
     return this.#sent.recalled(said, async (sent) => {
@@ -264,6 +273,12 @@ export class TaskSystem {
 
   /** Submits a decision to a task and returns the task's answer once it is on disk. Throws SystemError. */
   async decide(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
+    return this.#orElsewhere(id, { kind: 'decide', attempted }, () =>
+      this.#decideHere(id, attempted),
+    );
+  }
+
+  async #decideHere(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
     const refreshed = this.people.refresh(this.now());
     if (refreshed !== null) await refreshed;
     // A decision now would start work that is stopped at once, with an unknown outcome.
@@ -318,13 +333,30 @@ export class TaskSystem {
 
   /** Cancels a task and returns it; a final task is returned unchanged. Throws SystemError. */
   async cancel(id: string, reason: string): Promise<Task | undefined> {
+    await this.#orElsewhere(id, { kind: 'cancel', reason }, () => this.#cancelHere(id, reason));
+    return this.reads.find(id);
+  }
+
+  async #cancelHere(id: string, reason: string): Promise<null> {
     const at = this.#options.clock.now();
     await this.#tell(
       id,
       (task) => task.actor.send({ type: 'task.cancel', reason, at }),
       () => this.#tasks.activateToEnd(id),
     );
-    return this.reads.find(id);
+    return null;
+  }
+
+  /** Answers a request that reached a daemon of an older release. Rejects with SystemError. */
+  #answer(id: string, request: HandedRequest): Promise<unknown> {
+    if (request.kind === 'decide') return this.#decideHere(id, request.attempted);
+    if (request.kind === 'say') return this.#sayHere(id, request.said);
+    return this.#cancelHere(id, request.reason);
+  }
+
+  /** Runs a request here, or passes it on if a later release has saved the task, as during an upgrade. */
+  #orElsewhere<Answer>(id: string, request: HandedRequest, run: () => Promise<Answer>) {
+    return orElsewhere({ ...this.#options, id, request }, run);
   }
 
   /** Notifies a task that its streaming caller has disconnected. */

@@ -16,7 +16,7 @@ export { createModel } from './models/create-model.ts';
 export { scriptedModel } from './models/scripted-model.ts';
 export { systemPrompt } from './models/system-prompt.ts';
 export type { Session, SessionPage } from './sessions.ts';
-export type { SharedWork } from './shared-work.ts';
+export type { HandedRequest, SharedWork } from './shared-work.ts';
 export type { SpokenTurn } from './spoken-turn.ts';
 export type { FeedChange } from './task-feed.ts';
 export type { AskedCall, SaidMessage, TaskRequest } from './task-request.ts';

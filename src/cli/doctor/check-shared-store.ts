@@ -68,8 +68,16 @@ function checkTasks({ strange }: StoreReport): Finding {
   };
 }
 
-function checkDaemons({ living, dead }: StoreReport): Finding {
+function checkDaemons({ living, dead, releases }: StoreReport): Finding {
   const atWork = `${living} ${living === 1 ? 'daemon is' : 'daemons are'} at work`;
+  if (releases.length > 1) {
+    const named = releases.map((release) => release ?? 'an earlier one').join(', ');
+    return {
+      status: 'warn',
+      message: `${atWork}, of several releases (${named})`,
+      fix: 'end the upgrade: replace the daemons of the older release',
+    };
+  }
   if (dead === 0) return { status: 'pass', message: atWork };
   const gone = dead === 1 ? 'one is gone' : `${dead} are gone`;
   return {

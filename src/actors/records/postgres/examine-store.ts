@@ -9,8 +9,9 @@ import { PostgresTaskRows } from './postgres-task-rows.ts';
 /** State of an agent's store, inspected without joining its daemons. */
 export interface StoreReport {
   version: number;
-  /** Running daemons that use the store. */
+  /** Running daemons that use the store, and their releases; `null` for a release that records none. */
   living: number;
+  releases: readonly (string | null)[];
   /** Dead daemons that have not been cleaned up. */
   dead: number;
   /** Unfinished tasks that this release cannot continue. */
@@ -40,14 +41,17 @@ async function examine(
   if (found === null) return null;
   checkSchema(found, address);
   if (found.version === 0) return null;
-  const [daemons] = await database.query<{ living: number; dead: number }>(daemonsOf, [
-    address.schema,
-  ]);
+  const [daemons] = await database.query<{
+    living: number;
+    dead: number;
+    releases: (string | null)[] | null;
+  }>(daemonsOf(found.version), [address.schema]);
   const strangers = await new PostgresTaskRows(database).strangers();
   const [log] = await database.query<LogHead & { line: number | null; text: string }>(logOf);
   return {
     version: found.version,
     living: daemons?.living ?? 0,
+    releases: daemons?.releases ?? [],
     dead: daemons?.dead ?? 0,
     strange: strangers.reduce((sum, { tasks }) => sum + tasks, 0),
     head: { events: log?.events ?? 0, hash: log?.hash ?? '' },
@@ -58,10 +62,12 @@ async function examine(
   };
 }
 
-const daemonsOf = `WITH here AS (${living(groupOf)})
+/** Tables before version 8 have no releases. */
+const daemonsOf = (version: number): string => `WITH here AS (${living(groupOf)})
   SELECT count(*) FILTER (WHERE is_here) AS living,
-    count(*) FILTER (WHERE NOT is_here AND gone_at IS NULL) AS dead
-  FROM (SELECT gone_at, number IN (SELECT * FROM here) AS is_here FROM replicas) AS daemons`;
+    count(*) FILTER (WHERE NOT is_here AND gone_at IS NULL) AS dead,
+    array_agg(DISTINCT release) FILTER (WHERE is_here) AS releases
+  FROM (SELECT gone_at, ${version < 8 ? 'NULL::text AS release' : 'release'}, number IN (SELECT * FROM here) AS is_here FROM replicas) AS daemons`;
 
 /** A single statement, so that both values come from the same commit. */
 const logOf = `SELECT head.events, head.hash, last.line, last.text FROM audit_head AS head

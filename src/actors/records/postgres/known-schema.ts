@@ -8,6 +8,8 @@ export const knownVersion = postgresSteps.length;
 /** Agent and version of the tables in a schema. */
 export interface FoundSchema {
   version: number;
+  /** The oldest version whose releases can work with the tables. */
+  readableFrom: number;
   agentId: string;
 }
 
@@ -21,7 +23,9 @@ export async function findSchema(
 ): Promise<FoundSchema | null> {
   try {
     // Fully qualified, since the search path silently skips a schema without permissions.
-    const rows = await query(`SELECT version, agent_id AS "agentId" FROM "${schema}".store_info`);
+    const rows = await query(`SELECT version, agent_id AS "agentId",
+      coalesce((to_jsonb(store_info) ->> 'readable_from')::integer, version) AS "readableFrom"
+      FROM "${schema}".store_info`);
     return (rows[0] ?? null) as FoundSchema | null;
   } catch (error) {
     if (isMissing(error)) return null;
@@ -34,9 +38,9 @@ export function isMissing(error: unknown): boolean {
   return causesOf(error).some((cause) => /^(42P01|3F000)$/.test(codeOf(cause)));
 }
 
-/** Throws DatabaseError for tables of a later version, or of another agent than the given one. */
+/** Throws DatabaseError for tables that only later releases can use, or of another agent than the given one. */
 export function checkSchema(
-  { version, agentId }: FoundSchema,
+  { version, readableFrom, agentId }: FoundSchema,
   { schema, agentId: wanted }: { schema: string; agentId: string | null },
 ): void {
   if (wanted !== null && agentId !== wanted) {
@@ -45,7 +49,7 @@ export function checkSchema(
       'set store.schema to another name',
     );
   }
-  if (version > knownVersion) {
+  if (readableFrom > knownVersion) {
     throw new DatabaseError(
       `the schema ${schema} has store version ${version}, this version reads ${knownVersion}`,
       'start the version that wrote it, or set store.schema to a new name',

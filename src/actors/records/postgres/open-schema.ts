@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { checkSchema, findSchema, knownVersion } from './known-schema.ts';
 import { makeSchema } from './make-schema.ts';
-import { postgresSteps } from './postgres-steps.ts';
+import { postgresSteps, readableFrom } from './postgres-steps.ts';
 
 /** Owner of the tables. */
 export interface SchemaOwner {
@@ -11,7 +11,7 @@ export interface SchemaOwner {
 
 /**
  * Migrates the tables of an agent inside a transaction that excludes other daemons; returns the previous version, 0 for
- * none. Throws StoreError for tables of a later version, or of another agent.
+ * none. Throws StoreError for tables that only later releases can use, or of another agent.
  */
 export async function openSchema(
   client: PoolClient,
@@ -26,10 +26,17 @@ export async function openSchema(
   );
   await client.query('INSERT INTO store_info VALUES (1, 0, $1) ON CONFLICT DO NOTHING', [agentId]);
   const query = async (sql: string) => (await client.query(sql)).rows as unknown[];
-  const found = (await findSchema(schema, query)) ?? { version: 0, agentId };
+  const found = (await findSchema(schema, query)) ?? {
+    version: 0,
+    readableFrom: 0,
+    agentId,
+  };
   checkSchema(found, { schema, agentId });
-  if (found.version === knownVersion) return found.version;
+  if (found.version >= knownVersion) return found.version;
   await client.query(postgresSteps.slice(found.version).join(''));
-  await client.query('UPDATE store_info SET version = $1', [knownVersion]);
+  await client.query('UPDATE store_info SET version = $1, readable_from = $2', [
+    knownVersion,
+    readableFrom,
+  ]);
   return found.version;
 }

@@ -191,6 +191,22 @@ const webRecords = `
   CREATE INDEX web_records_by_end ON web_records (expires_at);
 `;
 
+/** Version 8: what daemons of different releases need during an upgrade. */
+const upgrades = `
+  ALTER TABLE store_info ADD COLUMN readable_from INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE replicas ADD COLUMN release TEXT;
+  ALTER TABLE replicas ADD COLUMN machine_version INTEGER;
+  CREATE TABLE handovers (
+    id TEXT PRIMARY KEY,
+    task_id TEXT NOT NULL,
+    machine_version INTEGER NOT NULL,
+    request TEXT NOT NULL,
+    sent_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    claimed_by TEXT,
+    answer TEXT
+  );
+`;
+
 /** Migrations from each version of the tables to the next; append only. */
 export const postgresSteps: readonly string[] = [
   first,
@@ -200,4 +216,11 @@ export const postgresSteps: readonly string[] = [
   delegations,
   webSessions,
   webRecords,
+  upgrades,
 ];
+
+/**
+ * The oldest version whose releases can work with the present tables: their daemons continue beside newer ones, and an
+ * upgrade can be undone. A step that they cannot work with raises it to its own number.
+ */
+export const readableFrom = 8;

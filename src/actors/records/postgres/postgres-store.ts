@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
+import { version as release } from '../../../version.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -11,6 +13,7 @@ import { CommitQueue } from './commit-queue.ts';
 import { type CommittedLines, followLines, type LinesUntil } from './committed-lines.ts';
 import { databaseError } from './database-error.ts';
 import { FellowDaemons, type ListeningPlace } from './fellow-daemons.ts';
+import { Handovers, handoverNotice, pruneHandovers } from './handovers.ts';
 import type { JobWriter } from './job-writer.ts';
 import { groupOf, living } from './living-replicas.ts';
 import { openSchema } from './open-schema.ts';
@@ -76,6 +79,8 @@ export class PostgresStore implements TaskStore {
   readonly number: number;
   /** True if no other daemon was running over the schema when this one joined, or shortly before. */
   readonly isFirst: boolean;
+  /** Requests for tasks of later releases. */
+  readonly handovers: Handovers;
   readonly #fellows: FellowDaemons;
   readonly #group: number;
   readonly #queue: CommitQueue;
@@ -115,6 +120,12 @@ export class PostgresStore implements TaskStore {
     this.webSessions = postgresWebSessions(database);
     this.webRecords = postgresWebRecords(database);
     this.#fellows = new FellowDaemons(database, replica);
+    this.handovers = new Handovers({
+      database,
+      replica,
+      channel: channelOf(database.schema),
+      log: options.log,
+    });
     this.#queue = new CommitQueue(database, {
       replica,
       channel: channelOf(database.schema),
@@ -141,6 +152,8 @@ export class PostgresStore implements TaskStore {
         const { rows } = await client.query<Joined>(join, [
           ...[database.schema, replica],
           note?.gone ?? [],
+          release,
+          taskMachineVersion,
         ]);
         store = new PostgresStore(database, replica, rows[0] as Joined, options);
         // Other daemons see this one together with its lock, or not at all.
@@ -337,6 +350,7 @@ export class PostgresStore implements TaskStore {
       listens: () => this.#fellows.listens,
       onCommit: (replica) => {
         if (replica === this.replica) return;
+        if (replica === handoverNotice) return this.handovers.heard();
         this.#tellCommit();
         this.#fellows.heard(replica);
       },
@@ -368,6 +382,7 @@ export class PostgresStore implements TaskStore {
       'DELETE FROM task_changes WHERE change < (SELECT changes FROM audit_head) - 100000',
     );
     await this.database.query(`DELETE FROM replicas WHERE gone_at < now() - interval '7 days'`);
+    await this.database.query(pruneHandovers);
   }
 }
 
@@ -392,7 +407,8 @@ const deleteEnded = `WITH gone AS (
   DELETE FROM tasks WHERE id IN (SELECT id FROM gone) RETURNING id`;
 
 /** The connection of a dead daemon may end a moment after its death is detected. */
-const join = `WITH me AS (INSERT INTO replicas (id) VALUES ($2) RETURNING number)
+const join = `WITH me AS (INSERT INTO replicas (id, release, machine_version)
+    VALUES ($2, $4, $5) RETURNING number)
   SELECT ${groupOf} AS "group", me.number, head.changes,
     NOT EXISTS (${living(groupOf)}
         AND objid::bigint NOT IN (SELECT number FROM replicas WHERE id = ANY ($3)))

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
 import { inTransaction } from './in-transaction.ts';
-import { schemaSteps } from './schema-steps.ts';
+import { readableFrom, schemaSteps } from './schema-steps.ts';
 import { WatchedDatabase } from './watched-database.ts';
 
 const schemaVersion = schemaSteps.length;
@@ -68,15 +68,24 @@ function checkVersion(path: string, database: DatabaseSync): void {
       // Another process may have created the tables while this one waited for the lock.
       const missing = schemaSteps.slice(versionOf(database));
       if (missing.length > 0) {
-        database.exec(`${missing.join('')} PRAGMA user_version = ${schemaVersion}`);
+        database.exec(`${missing.join('')}
+          UPDATE store_info SET readable_from = ${readableFrom};
+          PRAGMA user_version = ${schemaVersion}`);
       }
     });
   }
   const found = versionOf(database);
-  if (found === schemaVersion) return;
+  if (isUsable(database)) return;
   throw new StoreError(
     `${path} has store version ${found}, this version reads ${schemaVersion}; start the version that wrote it, or set store.path to a new file`,
   );
+}
+
+/** Returns whether this release can work with a store of its own or a later version. */
+export function isUsable(database: DatabaseSync): boolean {
+  if (versionOf(database) <= schemaVersion) return true;
+  const info = database.prepare('SELECT readable_from FROM store_info').get();
+  return Number(info?.['readable_from']) <= schemaVersion;
 }
 
 function versionOf(database: DatabaseSync): number {

@@ -142,6 +142,15 @@ const contexts = `
     ON tasks (context_id, changed_at, position, owner_org, owner, state);
 `;
 
+/** Migration from version 8: which releases can work with the store. */
+const compatibility = `
+  CREATE TABLE store_info (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    readable_from INTEGER NOT NULL
+  );
+  INSERT INTO store_info VALUES (1, 0);
+`;
+
 /** Migrations from each version of the store to the next; append only. */
 export const schemaSteps: readonly string[] = [
   first,
@@ -152,4 +161,11 @@ export const schemaSteps: readonly string[] = [
   enteredStates,
   waits,
   contexts,
+  compatibility,
 ];
+
+/**
+ * The oldest version whose releases can work with the present tables, so that an upgrade can be undone. A step that
+ * they cannot work with raises it to its own number.
+ */
+export const readableFrom = 9;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
 import { AuditRows } from './audit-head.ts';
+import { isUsable } from './database.ts';
 import { schemaSteps } from './schema-steps.ts';
 
 /** A row as returned by SQLite. */
@@ -16,7 +17,7 @@ export function checkSource(path: string): void {
   const database = openSource(path);
   try {
     const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (version > schemaSteps.length) {
+    if (!isUsable(database)) {
       throw new StoreError(
         `${path} has store version ${version}, this version reads ${schemaSteps.length}; copy it with the version that wrote it`,
       );
