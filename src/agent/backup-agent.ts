@@ -42,21 +42,25 @@ export async function backupAgent({ directory, config, path, now }: BackupParts)
   const draft = `${path}.store-${process.pid}`;
   try {
     const snapshot = snapshotStore(resolve(directory, config.store.path), draft);
-    using log = new SnapshotLog(resolve(directory, config.audit.path), snapshot.head);
-    const { files, leftOut } = agentFiles(directory, stateFiles(directory, config));
-    const head = {
-      agent_id: config.agent_id,
-      release,
-      created_at: new Date(now).toISOString(),
-      store_version: snapshot.version,
-    };
-    const written = await writeBackup(path, head, entries(draft, log, files));
-    const {
-      tasks,
-      waiting,
-      head: { events: lines },
-    } = snapshot;
-    return { path, tasks, waiting, lines, ...written, leftOut };
+    const log = new SnapshotLog(resolve(directory, config.audit.path), snapshot.head);
+    try {
+      const { files, leftOut } = agentFiles(directory, stateFiles(directory, config));
+      const head = {
+        agent_id: config.agent_id,
+        release,
+        created_at: new Date(now).toISOString(),
+        store_version: snapshot.version,
+      };
+      const written = await writeBackup(path, head, entries(draft, log, files));
+      const {
+        tasks,
+        waiting,
+        head: { events: lines },
+      } = snapshot;
+      return { path, tasks, waiting, lines, ...written, leftOut };
+    } finally {
+      log.close();
+    }
   } finally {
     rmSync(draft, { force: true });
   }

@@ -54,6 +54,8 @@ export interface AgentOptions extends PartsOptions {
   console?: (line: string) => void;
   /** The command-line flags of this start, reused for a restart. */
   flags?: readonly string[];
+  /** True if the daemon writes its log to a file of its own, as in the background. */
+  isInBackground?: boolean;
   env: NodeJS.ProcessEnv;
   /** Decrypts the agent's secrets file, if there is one. */
   passphrase?: string | null;
@@ -229,6 +231,7 @@ function announcer(
     proof_key: proofKey,
     ...(inspector === null ? {} : { inspector_port: inspector.listening.port }),
     ...(start.config.store.kind === 'postgres' ? { is_shared: true as const } : {}),
+    ...(start.isInBackground === true ? { in_background: true as const } : {}),
     ...(start.flags === undefined ? {} : { flags: [...start.flags] }),
   };
   return ({ sha256, reload, problem, needsRestart }) =>

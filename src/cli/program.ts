@@ -35,6 +35,7 @@ import { taskCommand } from './task/task-command.ts';
 import { toolCommand } from './tool/tool-command.ts';
 import type { TryOptions } from './try/try.ts';
 import type { UiOptions } from './ui/ui.ts';
+import { rollbackCommand, upgradeCommand } from './upgrade/upgrade-command.ts';
 import type { ValidateOptions } from './validate.ts';
 
 /** Runs one command line and returns its exit code. Throws errors that `explain` handles. */
@@ -95,6 +96,8 @@ function createProgram(session: Session): Command {
     storeCommand(session),
     backupCommand(session),
     restoreCommand(session),
+    upgradeCommand(session),
+    rollbackCommand(session),
     cardCommand(session),
     mcpCommand(session),
     keyCommand(session),

@@ -45,7 +45,8 @@ function toOpen(): string {
 /** `run`: runs an agent in the foreground until a signal stops it (docs/contract/command.md). */
 export async function run(session: Session, options: RunOptions): Promise<void> {
   const { output, interruption, env } = session;
-  const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream: logStream(env) });
+  const stream = logStream(env);
+  const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream });
   exitOnDefect(log);
   const settings = takeNotifySettings(env);
   const notify = createNotifier({ settings, log });
@@ -65,6 +66,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     keepLog: options.keepLog ?? false,
     rateLimit: rateLimitOf(options),
     flags,
+    isInBackground: stream instanceof RotatedLog,
     ownsProcess: true,
     console: consoleOf(session, log),
     env,

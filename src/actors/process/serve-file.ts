@@ -26,6 +26,8 @@ const serveFile = z.object({
   proof_key: z.string(),
   /** Port of the chart inspector; absent if it is off. */
   inspector_port: z.int().min(1).max(65_535).optional(),
+  /** True if the daemon runs in the background; absent otherwise. */
+  in_background: z.literal(true).optional(),
   /** True if other daemons share the tasks; absent otherwise. */
   is_shared: z.literal(true).optional(),
   /** Arguments after `run --dir DIR` at start-up; absent if no command started the daemon. */

@@ -68,6 +68,7 @@ export { checkSource } from './sqlite/source-store.ts';
 export { readChannelNames } from './sqlite/sqlite-channel-name-rows.ts';
 export { SqliteStore } from './sqlite/sqlite-store.ts';
 export { ofOtherReleases } from './sqlite/sqlite-task-rows.ts';
+export { type StoreStanding, storeStanding } from './sqlite/store-standing.ts';
 export type {
   ApprovalBacklog,
   ApprovalRow,

@@ -62,7 +62,7 @@ function copyPages(path: string, into: string): void {
   }
 }
 
-/** The files of a log as of a commit, oldest first, until it is disposed. */
+/** The files of a log as of a commit, oldest first, until it is closed. */
 export class SnapshotLog {
   readonly parts: readonly LogPart[];
 
@@ -75,7 +75,7 @@ export class SnapshotLog {
     this.parts = openParts(path, head);
   }
 
-  [Symbol.dispose](): void {
+  close(): void {
     closeAll(this.parts);
   }
 }

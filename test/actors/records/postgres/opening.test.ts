@@ -66,12 +66,19 @@ describe('opening a store', () => {
 
   it('refuses tables of a later version', async () => {
     await (await place.open()).close();
-    await place.execute('UPDATE store_info SET version = 99');
+    await place.execute('UPDATE store_info SET version = 99, readable_from = 99');
     const error = await refusal(place.open());
     expect(error).toBeInstanceOf(StoreError);
     expect(String(error)).toMatch(
       /schema holdpoint has store version 99, this version reads \d+; start the version that wrote it/,
     );
+    expect(await place.execute('SELECT version FROM store_info')).toEqual([{ version: 99 }]);
+  });
+
+  it('uses tables of a later version that it can read, and leaves their version', async () => {
+    await (await place.open()).close();
+    await place.execute('UPDATE store_info SET version = 99');
+    await (await place.open()).close();
     expect(await place.execute('SELECT version FROM store_info')).toEqual([{ version: 99 }]);
   });
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { schemaSteps } from '../../../../src/actors/records/sqlite/schema-steps.ts';
 import { StoreError } from '../../../../src/actors/records/store/store-error.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
@@ -13,6 +14,13 @@ async function refusal(directory: string): Promise<string> {
   );
   expect(error).toBeInstanceOf(StoreError);
   return (error as StoreError).message;
+}
+
+/** Makes a store one of a later release, which releases from a version on can read. */
+function makeLater(path: string, readableFrom: number): void {
+  const database = new DatabaseSync(path);
+  database.exec(`PRAGMA user_version = 99; UPDATE store_info SET readable_from = ${readableFrom}`);
+  database.close();
 }
 
 describe('opening a store', () => {
@@ -54,15 +62,24 @@ describe('opening a store', () => {
     await store.close();
   });
 
+  it('uses a store of a later version that it can read, and leaves its version', async () => {
+    const directory = temporaryFolder();
+    await (await openStore(directory)).close();
+    const { path } = storeFiles(directory);
+    makeLater(path, schemaSteps.length);
+    await (await openStore(directory)).close();
+    const database = new DatabaseSync(path, { readOnly: true });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 99 });
+    database.close();
+  });
+
   it('refuses a store of another version and names both', async () => {
     const directory = temporaryFolder();
     await (await openStore(directory)).close();
     const { path } = storeFiles(directory);
-    const database = new DatabaseSync(path);
-    database.exec('PRAGMA user_version = 99');
-    database.close();
+    makeLater(path, schemaSteps.length + 1);
     expect(await refusal(directory)).toBe(
-      `${path} has store version 99, this version reads 8; start the version that wrote it, or set store.path to a new file`,
+      `${path} has store version 99, this version reads ${schemaSteps.length}; start the version that wrote it, or set store.path to a new file`,
     );
   });
 

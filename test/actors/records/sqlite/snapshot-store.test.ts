@@ -50,9 +50,10 @@ describe('a snapshot of a store in use', () => {
           const copy = join(copied, 'tasks.db');
           const { head } = snapshotStore(path, copy);
           await record(keep === 0 ? between : 0);
-          using opened = new SnapshotLog(audit.path, head);
+          const opened = new SnapshotLog(audit.path, head);
           await record(after);
           const log = writeLog(opened, copied);
+          opened.close();
 
           expect(await compareLog({ store: copy, log, chain: true })).toBeNull();
           const restored = await SqliteStore.open({

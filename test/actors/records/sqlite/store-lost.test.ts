@@ -150,7 +150,7 @@ describe('a store that is lost while its log stands', () => {
     const { directory, path } = await afterLosing(began('t-1'));
     const lines = readFileSync(path, 'utf8');
     const again = await open(directory);
-    expect(again.opening).toEqual({ behind: null, lost: null, lines: null });
+    expect(again.opening).toEqual({ behind: null, lost: null, restored: null, lines: null });
     await again.close();
     expect(readFileSync(path, 'utf8')).toBe(lines);
   });

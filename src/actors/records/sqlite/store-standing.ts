@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { isUsable } from './database.ts';
+import { readableFrom, schemaSteps } from './schema-steps.ts';
+import { ofOtherReleases } from './sqlite-task-rows.ts';
+
+/** How a store stands to this release. */
+export interface StoreStanding {
+  version: number;
+  /** False if only later releases can use the store. */
+  isUsable: boolean;
+  /** Version after the next start of this release. */
+  nextVersion: number;
+  /** True if the release of the store can still use it after that start. */
+  isReversible: boolean;
+  /** Number of unfinished tasks that only another release can continue. */
+  others: number;
+  /** Number of calls that wait for a decision. */
+  waiting: number;
+}
+
+/** Returns how a store stands to this release; `null` if there is none. Reads only. */
+export function storeStanding(path: string): StoreStanding | null {
+  if (!existsSync(path)) return null;
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const count = "SELECT count(*) AS tasks FROM tasks WHERE state = 'deferred'";
+    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    return {
+      version,
+      isUsable: isUsable(database),
+      nextVersion: Math.max(version, schemaSteps.length),
+      isReversible: version >= readableFrom,
+      others: ofOtherReleases(database).reduce((sum, { tasks }) => sum + tasks, 0),
+      waiting: Number(database.prepare(count).get()?.['tasks']),
+    };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { commandLine } from '../../actors/command-line.ts';
+import type { ServiceConfig } from '../../actors/config/config.ts';
+import { type StoreStanding, storeStanding } from '../../actors/records/records.ts';
+import { systemClock } from '../../actors/system-clock.ts';
+import { LaunchError } from '../../actors/workspace/workspace.ts';
+import { type Backup, backupAgent, backupName } from '../../agent/backup-agent.ts';
+import { writeUpgradeNote } from '../../agent/upgrade-note.ts';
+import { shellWord } from '../../machines/shell-word.ts';
+import { version as release } from '../../version.ts';
+import { sqliteAgent } from '../backup/sqlite-agent.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { plainLine, plainText } from '../plain-text.ts';
+import { showProgress } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { passphraseToRestart, runningAgent, startAgain, stopAgent } from './background-agent.ts';
+
+export interface UpgradeOptions {
+  dir: string;
+  check?: boolean;
+}
+
+/**
+ * `upgrade`: checks that this release can run an agent, backs it up, and restarts an agent in the background with this
+ * release (docs/backup.md).
+ */
+export async function upgrade(session: Session, options: UpgradeOptions): Promise<void> {
+  const { output } = session;
+  const { directory, config } = await sqliteAgent(session, options.dir);
+  const running = await runningAgent(directory);
+  const standing = storeStanding(resolve(directory, config.store.path));
+  const from = running?.version ?? null;
+  if (standing !== null) checkStore(standing, config);
+  printPlan(session, { config, from, standing });
+  const plan = {
+    agent_id: config.agent_id,
+    from,
+    to: release,
+    store: standing === null ? null : { from: standing.version, to: standing.nextVersion },
+    reversible: standing?.isReversible ?? true,
+    waiting: standing?.waiting ?? 0,
+  };
+  if (options.check === true) return output.json({ ...plan, backup: null, url: null });
+  const isBackground = running?.in_background === true;
+  const passphrase = isBackground ? await passphraseToRestart(session, directory) : null;
+  const backup = standing === null ? null : await backUp(session, directory, config);
+  const at = new Date(systemClock().now()).toISOString();
+  writeUpgradeNote(directory, { from, to: release, backup: backup?.path ?? null, at });
+  if (backup !== null) output.line(plainLine(`backed up in ${backup.path}`));
+  if (!isBackground) {
+    output.note(
+      running === null
+        ? `start it with: ${commandLine(`serve start --dir ${shellWord(directory)}`)}`
+        : 'restart it with its service manager now; this release then runs it',
+    );
+    return output.json({ ...plan, backup: backup?.path ?? null, url: null });
+  }
+  await stopAgent(session, directory);
+  const flags = running?.flags ?? [];
+  const url = await startAgain(session, { directory, flags, passphrase }).catch(
+    (error: unknown) => {
+      throw error instanceof LaunchError ? notStarted(error, directory, from) : error;
+    },
+  );
+  output.line(`the agent runs at ${url} with release ${release}`);
+  output.json({ ...plan, backup: backup?.path ?? null, url });
+}
+
+/** Throws CliError for a store that only a later release can use. */
+function checkStore(
+  { isUsable, version, nextVersion }: StoreStanding,
+  { agent_id }: ServiceConfig,
+): void {
+  if (isUsable) return;
+  throw new CliError(
+    plainLine(
+      `the store of ${agent_id} has version ${version}, and release ${release} reads ${nextVersion} at most`,
+    ),
+    {
+      code: 'store_unusable',
+      exitCode: exitCodes.invalid,
+      hint: 'upgrade to a later release, or restore the backup of the last upgrade with rollback',
+    },
+  );
+}
+
+interface Plan {
+  config: ServiceConfig;
+  from: string | null;
+  standing: StoreStanding | null;
+}
+
+function printPlan({ output }: Session, { config, from, standing }: Plan): void {
+  const { agent_id: id, security } = config;
+  const before = from === null ? 'which does not run' : `which runs with release ${from}`;
+  output.line(plainLine(`release ${release} can run ${id}, ${before}`));
+  if (standing === null) return;
+  const { version, nextVersion, isReversible, others, waiting } = standing;
+  if (version < nextVersion) {
+    const after = isReversible
+      ? 'the release before it can still use the store'
+      : 'an earlier release can use the store only after a rollback';
+    output.line(`its store goes from version ${version} to ${nextVersion}; ${after}`);
+  }
+  if (others > 0) {
+    output.warn(`${others} unfinished tasks were saved by a release that this one cannot replace`);
+  }
+  if (waiting > 0 && security.defer.on_restart === 'abandon') {
+    output.warn(
+      `${waiting} waiting calls end at the restart; set security.defer.on_restart: resume to keep them`,
+    );
+  }
+}
+
+async function backUp(session: Session, directory: string, config: ServiceConfig): Promise<Backup> {
+  const folder = join(directory, '.service', 'backups');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const now = systemClock().now();
+  const stop = showProgress(session.output, 'writing the backup');
+  const path = join(folder, backupName(config.agent_id, now));
+  return backupAgent({ directory, config, path, now }).finally(stop);
+}
+
+function notStarted({ message }: LaunchError, directory: string, from: string | null): CliError {
+  const lines = plainText(message).split('\n');
+  const folder = shellWord(directory);
+  return new CliError(`release ${release} did not start: ${lines.at(-1) ?? message}`, {
+    code: 'start_failed',
+    lines: lines.slice(0, -1),
+    hint: `run ${commandLine(`rollback --dir ${folder}`)} with release ${from ?? 'that ran before'}`,
+  });
+}

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { version } from '../../src/version.ts';
+import { AgentClient } from '../helpers/agent-client.ts';
+import { AgentFolder } from '../helpers/agent-folder.ts';
+import { type NextRelease, nextRelease, nextVersion } from '../helpers/next-release.ts';
+import { deferring, expectIntact, reached, readAudit, textOf } from '../helpers/test-agent.ts';
+import { holdpointHere } from './command-here.ts';
+import { type Ended, holdpoint, startProcess } from './holdpoint.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let next: NextRelease;
+let breaking: NextRelease;
+
+beforeAll(() => {
+  next = nextRelease();
+  breaking = nextRelease({ breaks: true });
+});
+afterAll(() => {
+  next.remove();
+  breaking.remove();
+});
+
+const paying = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
+const approval = { decision: 'approve', approver: 'ann' };
+
+/** An agent that runs in the background with this release, whose call `order-1` waits. */
+async function inBackground() {
+  const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
+  const { path } = folder;
+  onTestFinished(async () => {
+    await holdpoint(['serve', 'stop', '--dir', path]);
+    folder.remove();
+  });
+  const { stdout } = await holdpoint(['serve', 'start', '--dir', path, '--port', '0', '--json']);
+  const agent = clientOf(stdout);
+  void agent.send('order-1', paying).catch(() => undefined);
+  await reached(agent, 'order-1', 'deferred');
+  return { folder, path, agent };
+}
+
+function clientOf(json: string): AgentClient {
+  return new AgentClient((JSON.parse(json) as { url: string }).url, null);
+}
+
+function runNext({ program }: NextRelease, ...args: string[]): Promise<Ended> {
+  const flags = ['--disable-warning=ExperimentalWarning', program, ...args, '--json'];
+  return startProcess(process.execPath, flags).ended;
+}
+
+const errorOf = ({ stdout }: Ended) =>
+  (JSON.parse(stdout) as { error: { code: string; message: string } }).error;
+
+function servedBy(path: string): string {
+  const text = readFileSync(join(path, '.service/serve.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+describe('upgrade', () => {
+  it('checks, backs up and restarts an agent in the background, whose waiting call is decided after it', async () => {
+    const { folder, path } = await inBackground();
+
+    const checked = await runNext(next, 'upgrade', '--dir', path, '--check');
+    expect(servedBy(path)).toBe(version);
+    const { code, stdout, stderr } = await runNext(next, 'upgrade', '--dir', path);
+
+    const plan = {
+      agent_id: 'till',
+      from: version,
+      to: nextVersion,
+      store: { from: 9, to: 10 },
+      reversible: true,
+      waiting: 1,
+    };
+    expect(JSON.parse(checked.stdout)).toEqual({ ...plan, backup: null, url: null });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(JSON.parse(stdout)).toEqual({
+      ...plan,
+      backup: expect.stringContaining(join(path, '.service/backups/till-')),
+      url: expect.stringMatching(/^http:/),
+    });
+    expect(servedBy(path)).toBe(nextVersion);
+    const agent = clientOf(stdout);
+    expect((await agent.decide('order-1', approval)).status).toBe(200);
+    await reached(agent, 'order-1', 'completed');
+    expect(folder.paid).toHaveLength(1);
+  });
+
+  it('warns of waiting calls that a restart ends, and refuses files that this release cannot read', async () => {
+    const folder = new AgentFolder(deferring());
+    onTestFinished(() => folder.remove());
+    const { path } = folder;
+    const start = await holdpoint(['serve', 'start', '--dir', path, '--port', '0', '--json']);
+    onTestFinished(async () => void (await holdpoint(['serve', 'stop', '--dir', path])));
+    const agent = clientOf(start.stdout);
+    void agent.send('order-1', paying).catch(() => undefined);
+    await reached(agent, 'order-1', 'deferred');
+
+    const { stderr } = await holdpointHere(['upgrade', '--dir', path, '--check']);
+
+    expect(stderr).toContain(
+      '1 waiting calls end at the restart; set security.defer.on_restart: resume to keep them',
+    );
+  });
+});
+
+describe('rollback', () => {
+  it('keeps a store that the release before can use, with the call that still waits', async () => {
+    const { path, folder } = await inBackground();
+    await runNext(next, 'upgrade', '--dir', path);
+
+    const wrong = await runNext(next, 'rollback', '--dir', path);
+    const { stdout } = await holdpoint(['rollback', '--dir', path, '--json']);
+
+    expect(errorOf(wrong).message).toBe(
+      `release ${nextVersion} is the one that the upgrade led to`,
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      agent_id: 'till',
+      release: version,
+      restored: null,
+      url: expect.stringMatching(/^http:/),
+    });
+    expect(servedBy(path)).toBe(version);
+    const agent = clientOf(stdout);
+    expect((await agent.decide('order-1', approval)).status).toBe(200);
+    await reached(agent, 'order-1', 'completed');
+    expect(folder.paid).toHaveLength(1);
+    const again = await holdpointHere(['rollback', '--dir', path, '--json']);
+    expect(errorOf(again).message).toBe(`no upgrade of the agent in ${path} is recorded`);
+  });
+
+  it('restores the store where it cannot use the present one, keeps the log and runs nothing twice', async () => {
+    const { path, folder } = await inBackground();
+    const upgraded = await runNext(breaking, 'upgrade', '--dir', path);
+    expect(JSON.parse(upgraded.stdout)).toMatchObject({ reversible: false });
+    const newer = clientOf(upgraded.stdout);
+    await newer.decide('order-1', approval);
+    await reached(newer, 'order-1', 'completed');
+    void newer.send('order-2', paying).catch(() => undefined);
+    await reached(newer, 'order-2', 'deferred');
+    const log = join(path, '.service/audit.ndjson');
+
+    const { code, stdout } = await holdpoint(['rollback', '--dir', path, '--json']);
+
+    expect(code).toBe(0);
+    const { restored } = JSON.parse(stdout) as { restored: string };
+    expect(restored).toContain(join(path, '.service/backups/till-'));
+    const agent = clientOf(stdout);
+    const lost = 'interrupted: the outcome stands in the audit log alone';
+    for (const id of ['order-1', 'order-2'])
+      expect(textOf(await agent.get(`/tasks/${id}`))).toBe(lost);
+    expect(folder.paid).toHaveLength(1);
+    expect(readAudit(log).map(({ event }) => event)).toContain('store_behind_log');
+    await expectIntact(log);
+  });
+});
