@@ -191,7 +191,7 @@ const mappings: Readonly<Record<string, Mapping>> = {
 /** Classes of the other events; `api` for the rest. */
 const classOfOther: Readonly<Record<string, ClassName>> = {
   ...{ checkpoint: 'log', audit_recovered: 'log', audit_sink: 'log', audit_key_rotated: 'log' },
-  ...{ store_behind_log: 'log', store_lost: 'log', clock_stepped: 'log' },
+  ...{ store_behind_log: 'log', store_lost: 'log', store_restored: 'log', clock_stepped: 'log' },
   ...{ policy_file_changed: 'lifecycle', agent_card_published: 'lifecycle' },
   policy_refused: 'lifecycle',
   ...{ mcp_tools: 'lifecycle', mcp_rule_unmatched: 'lifecycle', mcp_tool_withheld: 'lifecycle' },
