@@ -37,7 +37,7 @@ const endSchema = z.record(z.string(), z.string());
 export type BackupHead = z.infer<typeof headSchema>;
 
 /** Folders of a backup: the agent's own files, its store, and its log. */
-export const backupFolders = ['agent', 'state', 'log'] as const;
+const backupFolders = ['agent', 'state', 'log'] as const;
 
 /** A file to put into a backup. */
 export interface BackupEntry {

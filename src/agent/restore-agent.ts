@@ -34,7 +34,7 @@ export interface RestoreParts {
   /** Absolute path of the agent's folder. */
   directory: string;
   env: NodeJS.ProcessEnv;
-  /** True replaces a store that is there; the former one is kept beside it. */
+  /** True replaces a store that is there; the former one is kept next to it. */
   replaces: boolean;
   /** Epoch milliseconds. */
   now: number;
@@ -111,7 +111,7 @@ async function presentAgent({ directory, env, replaces }: RestoreParts): Promise
   const store = resolve(directory, config.store.path);
   if (existsSync(store) && !replaces) {
     throw new BackupError(
-      `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one beside it`,
+      `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one next to it`,
     );
   }
   return config;
@@ -171,7 +171,7 @@ function place({ stage, directory, config, head, log, now, isNew }: Placing): Re
   const hasOldLog = log === 'restored';
   markRestored(staged, { backupAt: Date.parse(head.created_at), hasOldLog });
   if (hasOldLog) moveLog(stagedLog(stage), resolve(directory, config.audit.path));
-  const former = existsSync(store) ? setAside(store, now) : null;
+  const former = existsSync(store) ? keepFormer(store, now) : null;
   move(staged, store);
   const files = isNew ? moveFiles(join(stage, 'agent'), directory) : 0;
   return { head, config, files, log, former };
@@ -183,7 +183,7 @@ function moveLog(staged: string, log: string): void {
 }
 
 /** Keeps a store under another name. Its write-ahead log goes too: SQLite would apply it to the next store. */
-function setAside(store: string, now: number): string {
+function keepFormer(store: string, now: number): string {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
   const former = `${store}.replaced-${time}`;
   linkSync(store, former);

@@ -260,7 +260,7 @@ describe('restore', () => {
     const { code, stdout } = await run('restore', file, '--dir', agent.folder.path, '--replace');
 
     expect(errorOf(refused).message).toBe(
-      `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one beside it`,
+      `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one next to it`,
     );
     expect(code).toBe(0);
     const { log, files, former_store: former } = JSON.parse(stdout) as Record<string, string>;

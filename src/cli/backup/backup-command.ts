@@ -25,7 +25,7 @@ export function restoreCommand(session: Session): Command {
     .description('restore a stopped agent from a backup: into a new folder, or its store alone')
     .argument('<file>', 'a file that backup wrote')
     .option('--dir <dir>', 'a new folder for the agent, or the folder that has it', '.')
-    .option('--replace', 'replace the store in the folder, and keep it beside the new one')
+    .option('--replace', 'replace the store in the folder, and keep it next to the new one')
     .option('--check', 'only check that the file is whole')
     .action(async (file: string, options: RestoreOptions) => {
       const { restore } = await import('./restore.ts');

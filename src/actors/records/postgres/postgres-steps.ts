@@ -220,7 +220,7 @@ export const postgresSteps: readonly string[] = [
 ];
 
 /**
- * The oldest version whose releases can work with the present tables: their daemons continue beside newer ones, and an
+ * The oldest version whose releases can work with the present tables: their daemons can run together with newer ones, and an
  * upgrade can be undone. A step that they cannot work with raises it to its own number.
  */
 export const readableFrom = 8;

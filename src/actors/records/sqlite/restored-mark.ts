@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 export interface RestoredMark {
   /** Time of the backup in epoch milliseconds. */
   backupAt: number;
-  /** True if the log beside the store is the one of the backup, so that later lines are unknown. */
+  /** True if the log next to the store is the one of the backup, so that later lines are unknown. */
   hasOldLog: boolean;
 }
 

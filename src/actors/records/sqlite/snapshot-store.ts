@@ -5,7 +5,7 @@ import { StoreError } from '../store/store-error.ts';
 import { AuditRows } from './audit-head.ts';
 import { checkSource, openSource } from './source-store.ts';
 
-/** Name of the current file of the log beside a copy; finished files are named after it. */
+/** Name of the current file of the log next to a copy; finished files are named after it. */
 export const logNameInCopy = 'audit.ndjson';
 
 /** A file of the log as it was when the snapshot was made; later lines are beyond `bytes`. */
