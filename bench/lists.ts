@@ -29,7 +29,7 @@ const lists: readonly [what: string, path: string][] = [
 /** Lists of a store with 100,000 tasks, and what answers behind 20 of them. */
 export async function listFigures(): Promise<Figure[]> {
   const folder = makeAgentFolder();
-  fill(folder.directory);
+  fillTasks(folder.directory);
   const daemon = await startDaemon(folder.directory);
   const figures: Figure[] = [];
   for (const [what, path] of lists) {
@@ -63,7 +63,7 @@ async function timed(url: string): Promise<number> {
 }
 
 /** A week of tasks at ten a minute; every hundredth waits. */
-function fill(directory: string): void {
+export function fillTasks(directory: string): void {
   const database = openDatabase(join(directory, '.service/tasks.db'));
   const rows = new SqliteTaskRows(database);
   database.exec('BEGIN');

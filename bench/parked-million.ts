@@ -52,7 +52,8 @@ export async function parkedMillionFigures(): Promise<Figure[]> {
   return [...sqlite, copying, ...postgres];
 }
 
-async function copyStore(directory: string, env: Record<string, string>): Promise<void> {
+/** Copies the store of a folder to PostgreSQL. */
+export async function copyStore(directory: string, env: Record<string, string>): Promise<void> {
   const from = join(directory, '.service/tasks.db');
   const command = ['src/cli.ts', 'store', 'copy', '--dir', directory, '--from', from];
   const copy = spawn(process.execPath, command, {
@@ -60,7 +61,7 @@ async function copyStore(directory: string, env: Record<string, string>): Promis
     stdio: 'inherit',
   });
   const [code] = await once(copy, 'exit');
-  if (code !== 0) throw new Error('the million was not copied');
+  if (code !== 0) throw new Error('the store was not copied');
 }
 
 async function parkFirst(directory: string): Promise<void> {

@@ -35,6 +35,7 @@ import {
   restingFigures,
   resumeFigures,
 } from './scenarios.ts';
+import { scrapeFigures } from './scrapes.ts';
 import { streamFigures } from './streams.ts';
 import { takeoverFigures } from './takeover.ts';
 import { turnFigures } from './turns.ts';
@@ -67,6 +68,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   held10k: () => heldFigures(10_000),
   holds: holdFigures,
   lists: listFigures,
+  scrapes: scrapeFigures,
   gateway: gatewayFigures,
   mcpTasks: () => mcpTaskFigures(10_000),
   mcpHeld: () => mcpHeldFigures(10_000),

@@ -4,6 +4,8 @@ import type { Observe } from './measurement.ts';
 /** Histogram bounds for waits in seconds, from one second to two days. */
 const waitBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 172_800];
 
+const waitEnds = ['approve', 'reject', 'timeout', 'canceled', 'abandoned'] as const;
+
 const holdStates = ['granted', 'released', 'closed', 'unaccounted', 'withdrawn'] as const;
 
 /** Adds the metrics of governance and of the decisions of people. `labelOf` returns the label of a tool. */
@@ -22,6 +24,10 @@ export function addApprovalMetrics(registry: Registry, labelOf: (tool: string) =
     buckets: waitBuckets,
     registers,
   });
+  // A rate includes the first end of a wait only if the series exists before.
+  for (const decision of waitEnds) {
+    for (const kind of ['task', 'hold']) waits.zero({ decision, kind });
+  }
   const decisions = new Counter({
     name: 'holdpoint_decisions_total',
     help: 'Decisions of people, by their source, counted and refused ones.',
