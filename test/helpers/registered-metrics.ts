@@ -12,7 +12,7 @@ export interface ScrapedMetric {
 }
 
 /** Reads the metrics of a scrape by name. */
-function readScrape(text: string): Map<string, ScrapedMetric> {
+export function readScrape(text: string): Map<string, ScrapedMetric> {
   const metrics = new Map<string, ScrapedMetric>();
   for (const line of text.split('\n')) {
     const [, name = '', help = ''] = /^# HELP (\S+) (.*)$/.exec(line) ?? [];
