@@ -43,7 +43,7 @@ ENV HOME=/tmp XDG_STATE_HOME=/tmp/state NODE_DISABLE_COMPILE_CACHE=1
 USER 10001:10001
 WORKDIR /agent
 EXPOSE 8080
-HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "const { port } = JSON.parse(fs.readFileSync('/agent/.service/serve.json', 'utf8')); fetch(`http://127.0.0.1:${port}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["/usr/bin/tini", "--", "holdpoint"]
 CMD ["run", "--dir", "/agent", "--host", "0.0.0.0", "--port", "8080"]

@@ -81,6 +81,11 @@ describe('the Dockerfile', () => {
 
   it('names the version, the licence and the Node of the package', () => {
     expect(text).toContain(`\nARG VERSION=${version}\n`);
+    expect(read('deploy/helm/holdpoint/Chart.yaml')).toContain(
+      `\nversion: ${version}\nappVersion: ${version}\n`,
+    );
+    expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`\n    newTag: ${version}\n`);
+    expect(read('deploy/compose.yaml')).toContain(`FROM holdpoint:${version}\n`);
     expect(text).toContain(`image.description="${description}"`);
     expect(text).toContain(`image.licenses="${license}"`);
     expect(text).toContain(`/node:${devDependencies['node']}-`);

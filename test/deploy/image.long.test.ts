@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { findProgram } from '../../src/actors/process/process.ts';
 import { firstLine, startProcess } from '../cli/holdpoint.ts';
 import { patient } from '../helpers/patient.ts';
@@ -12,6 +15,7 @@ import { root, runCommand } from '../tooling/run-command.ts';
 const folder = mkdtempSync(join(tmpdir(), 'image-'));
 const files = join(folder, 'files');
 const limit = 220_000_000;
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 interface Settings {
   User: string;
@@ -83,7 +87,7 @@ interface Container {
 }
 
 const pod = (
-  parse(readFileSync(join(root, 'deploy/kubernetes/daemon.yaml'), 'utf8')) as {
+  parse(read('deploy/kubernetes/daemon.yaml')) as {
     spec: { template: { spec: { initContainers: [Container]; containers: [Container] } } };
   }
 ).spec.template.spec;
@@ -102,7 +106,7 @@ function startScript({ volumeMounts }: Container, volumes: string): string {
   return `set -eu
 mount --make-rprivate /
 mount --bind "${files}" "${files}"
-mkdir -p "${files}/config" "${files}/folder" "${files}/state"
+mkdir -p "${files}/agents" "${files}/config" "${files}/folder" "${files}/state"
 mount -o remount,ro,bind "${files}"
 mount -t proc proc "${files}/proc"
 mount --rbind /dev "${files}/dev"
@@ -112,26 +116,31 @@ exec chroot "${files}" setpriv ${rights} --bounding-set=-all --inh-caps=-all env
 }
 
 /** Makes the volumes of the pod, as the kubelet does: they belong to root, and to the group of the pod. */
-async function makeVolumes(): Promise<string> {
+async function makeVolumes(names: readonly string[]): Promise<string> {
   const volumes = mkdtempSync(join(folder, 'volumes-'));
+  const paths = names.map((name) => join(volumes, name));
+  for (const path of paths) mkdirSync(path);
+  expect((await runCommand('chmod', ['a+rx', folder, volumes])).status).toBe(0);
+  expect((await runCommand('chown', ['root:10001', ...paths])).status).toBe(0);
+  expect((await runCommand('chmod', ['2777', ...paths])).status).toBe(0);
+  return volumes;
+}
+
+/** Packs the agent into the volume of its ConfigMap. */
+async function packAgent(volumes: string): Promise<void> {
   const code = mkdtempSync(join(folder, 'agent-'));
   mkdirSync(join(code, 'scripts'));
   writeFileSync(join(code, 'service.yaml'), agent);
   writeFileSync(join(code, 'SKILL.md'), skill);
   writeFileSync(join(code, 'scripts/pay_refund.sh'), script);
-  const names = ['config', 'agent', 'state', 'tmp'].map((name) => join(volumes, name));
-  for (const name of names) mkdirSync(name);
   const archive = join(volumes, 'config/agent.tar.gz');
   expect((await runCommand('tar', ['-czf', archive, '-C', code, '.'])).status).toBe(0);
-  expect((await runCommand('chmod', ['a+rx', folder, volumes])).status).toBe(0);
-  expect((await runCommand('chown', ['root:10001', ...names])).status).toBe(0);
-  expect((await runCommand('chmod', ['2777', ...names])).status).toBe(0);
-  return volumes;
 }
 
 function startContainer(container: Container, volumes: string, words: readonly string[]) {
   const { command = settings.Entrypoint, args = [] } = container;
-  const environment = [...settings.Env, 'SERVICE_TOKEN=a-token-of-the-desk'];
+  const secrets = ['SERVICE_TOKEN=a-token-of-the-desk', 'DASHBOARD_CLIENT_SECRET=a-secret'];
+  const environment = [...settings.Env, ...secrets];
   return startProcess('unshare', [
     ...['--mount', '--pid', '--fork', 'sh', '-c', startScript(container, volumes), 'start'],
     ...[...environment, ...command, ...args, ...words],
@@ -140,7 +149,8 @@ function startContainer(container: Container, volumes: string, words: readonly s
 
 /** Starts the containers of the pod one after the other, as a node does. */
 async function startPod() {
-  const volumes = await makeVolumes();
+  const volumes = await makeVolumes(['config', 'agent', 'state', 'tmp']);
+  await packAgent(volumes);
   const [folderOfPod] = pod.initContainers;
   expect(await startContainer(folderOfPod, volumes, []).ended).toMatchObject({
     code: 0,
@@ -153,6 +163,15 @@ async function startPod() {
   const [init = 0] = childrenOf(run.child.pid ?? 0);
   const state = join(volumes, 'state/service');
   return { run, state, url: url.replace('0.0.0.0', '127.0.0.1'), init };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 function childrenOf(pid: number): number[] {
@@ -213,5 +232,28 @@ describe('the image', () => {
     expect(await run.ended).toMatchObject({ code: 0, signal: null });
     expect((await runCommand('find', [state, '-not', '-uid', '10001'])).stdout).toBe('');
     expect(readdirSync(state)).not.toContain('serve.json');
+  });
+
+  it('serves the dashboard in its pod, to its public host', async () => {
+    const [manifest] = parseAllDocuments(read('deploy/dashboard/kubernetes/dashboard.yaml'))
+      .map((one) => one.toJS())
+      .filter(({ kind }) => kind === 'Deployment');
+    const settingsOf = read('deploy/dashboard/dashboard.yaml');
+    const volumes = await makeVolumes(['agents', 'sign-in', 'tmp']);
+    writeFileSync(join(volumes, 'sign-in/dashboard.yaml'), settingsOf);
+    writeFileSync(join(volumes, 'agents/dashboard.yaml'), '');
+    const port = await freePort();
+    const [container] = manifest.spec.template.spec.containers;
+    const run = startContainer(container, volumes, ['--port', String(port)]);
+    onTestFinished(() => void run.child.kill('SIGKILL'));
+    expect(await firstLine(run)).toContain('https://ops.example.com');
+    const headers = { host: container.readinessProbe.httpGet.httpHeaders[0].value };
+    const page = request({ port, path: '/', headers }).end();
+    const [response] = (await once(page, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(200);
+    const [init = 0] = childrenOf(run.child.pid ?? 0);
+    process.kill(init, 'SIGTERM');
+    expect(await run.ended).toMatchObject({ signal: null });
   });
 });

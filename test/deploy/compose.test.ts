@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { root, runCommand } from '../tooling/run-command.ts';
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const text = read('deploy/compose.yaml');
+
+interface Service {
+  image?: string;
+  build?: { dockerfile_inline: string };
+  environment: Record<string, string>;
+  ports?: string[];
+  volumes: string[];
+  network_mode?: string;
+}
+
+const { services } = parse(text) as { services: Record<string, Service> };
+
+describe('the file for Docker Compose', () => {
+  it('fits the schema of Compose, and has none of the errors that its linter finds', async () => {
+    const linted = await runCommand('dclint', ['--quiet', 'deploy/compose.yaml']);
+    expect(linted).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('publishes ports on this machine alone, of images with a fixed version', () => {
+    const ports = Object.values(services).flatMap((one) => one.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    for (const { image, build } of Object.values(services)) {
+      expect(image ?? build?.dockerfile_inline).toMatch(
+        /:v?\d+\.\d+(?:\.\d+)?$|^FROM holdpoint:\d+\.\d+\.\d+\n/,
+      );
+    }
+  });
+
+  it('mounts files that exist, and no folder of the host that a container may write to', () => {
+    const mounted = Object.values(services).flatMap(({ volumes }) => volumes);
+    const bound = mounted.filter((one) => one.startsWith('.')).map((one) => one.split(':'));
+    expect(bound.length).toBeGreaterThan(3);
+    for (const [source = '', , mode] of bound) {
+      expect([source, existsSync(join(root, 'deploy', source)), mode]).toEqual([
+        source,
+        true,
+        'ro',
+      ]);
+    }
+  });
+
+  it('passes the agent each secret of the example, and refuses to start without one', () => {
+    const secret = parse(read('deploy/kubernetes/secret.example.yaml')) as {
+      stringData: Record<string, string>;
+    };
+    const variables = Object.keys(services['agent']?.environment ?? {});
+    expect(variables).toEqual(Object.keys(secret.stringData));
+    const used = [...text.matchAll(/\$\{(\w+)([^}]*)\}/g)];
+    expect(used.filter(([, , rest]) => rest !== ':?set it in .env')).toEqual([]);
+    const given = [...text.matchAll(/environment: (\w+)/g)];
+    const page = read('docs/deploy.md');
+    const names = [...used, ...given].map(([, name = '']) => name);
+    expect(names.filter((name) => !page.includes(name))).toEqual([]);
+  });
+
+  it('scrapes the agent over its own loopback, with the token of a file', () => {
+    const { scrape_configs: jobs } = parse(read('deploy/prometheus/prometheus.yml')) as {
+      scrape_configs: {
+        authorization: { credentials_file: string };
+        static_configs: { targets: string[] }[];
+      }[];
+    };
+    expect(jobs[0]?.static_configs[0]?.targets).toEqual(['localhost:8080']);
+    expect(text).toContain(`target: ${jobs[0]?.authorization.credentials_file}}`);
+    expect(services['prometheus']?.network_mode).toBe('service:agent');
+    expect(read('deploy/grafana/provisioning/datasources/prometheus.yaml')).toContain(
+      'url: http://localhost:9090\n',
+    );
+    expect(services['grafana']?.network_mode).toBe('service:agent');
+  });
+});
