@@ -32,7 +32,9 @@ export function metricsToken({ config, skills, env }: MetricsTokenParts): string
   }
   const others = { ...config, server } as unknown as JsonValue;
   const rival = [...usualVariables, ...namedVariables(others)].find((name) => env[name] === token);
-  if (rival !== undefined || JSON.stringify(others).includes(JSON.stringify(token))) {
+  // A header such as `Bearer ${TOKEN}` contains it.
+  const written = JSON.stringify(token).slice(1, -1);
+  if (rival !== undefined || JSON.stringify(others).includes(written)) {
     const place = rival === undefined ? 'in service.yaml' : `in ${rival}`;
     throw new SharedTokenError(
       `the token of server.metrics in ${variable} is also another secret ${place}; create a token that opens the metrics alone`,

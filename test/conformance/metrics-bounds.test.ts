@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { BoundedNames } from '../../src/http/metrics/bounded-names.ts';
+import { openRegistry } from '../../src/http/metrics/open-registry.ts';
+import { everyPort } from '../helpers/registered-metrics.ts';
 import { startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 async function samplesOf(agent: TestAgent): Promise<string[]> {
@@ -53,4 +55,29 @@ it('keep a bounded number of names apart', () => {
   const names = new BoundedNames(2);
   const found = ['a', 'b', 'c', 'a', 'x'.repeat(129)].map((name) => names.of(name));
   expect(found).toEqual(['a', 'b', 'other', 'a', 'other']);
+});
+
+it('keep a bounded number of series, however many tools and kinds of failures there are', async () => {
+  const registry = openRegistry(everyPort);
+  for (let tool = 0; tool < 400; tool += 1) {
+    for (let kind = 0; kind < 40; kind += 1) {
+      const named = { tool: `tool-${tool}`, milliseconds: 1 };
+      registry.observe({ type: 'call', ...named, error: `kind-${kind}` });
+      registry.observe({
+        ...{ type: 'model', provider: 'openai', model: `model-${tool}`, error: null },
+        ...{ milliseconds: 1, inputTokens: 1, outputTokens: 1 },
+      });
+    }
+    for (const decision of ['allow', 'deny', 'modify', 'step_up', 'defer'] as const) {
+      for (const layer of ['modify', 'defer', 'assurance', 'output'] as const) {
+        registry.observe({ type: 'ruling', tool: `tool-${tool}`, decision, layer });
+      }
+    }
+  }
+  const lines = (await registry.text()).split('\n');
+  const seriesOf = (name: string) => lines.filter((line) => line.startsWith(`${name}{`)).length;
+  expect(seriesOf('gen_ai_execute_tool_duration_seconds_count')).toBeLessThanOrEqual(321);
+  expect(seriesOf('gen_ai_client_operation_duration_seconds_count')).toBe(51);
+  expect(seriesOf('holdpoint_rulings_total')).toBeLessThanOrEqual(520);
+  expect(lines.length).toBeLessThan(10_000);
 });

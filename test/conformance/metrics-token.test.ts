@@ -198,6 +198,9 @@ describe('an agent does not start', () => {
     const shared = (place: string) =>
       `the token of server.metrics in SERVICE_METRICS_TOKEN is also another secret ${place}; create a token that opens the metrics alone`;
     expect(await start({ server, auth: { providers } }, both)).toBe(shared('in OPS_TOKEN'));
+    const headers = { Authorization: `Bearer ${ops}` };
+    const shop = { name: 'shop', url: 'http://127.0.0.1:9/', headers, tools: { deny: [] } };
+    expect(await start({ server, mcp: { servers: [shop] } }, both)).toBe(shared('in service.yaml'));
     const inline = [{ type: 'static_token', name: 'ops', settings: { token: ops } }];
     expect(await start({ server, auth: { providers: inline } }, both)).toBe(
       shared('in service.yaml'),

@@ -53,7 +53,8 @@ const measurements: Measurement[] = [
   { type: 'commit', milliseconds: 2 },
 ];
 
-const ports = {
+/** Ports of a daemon with everything that has metrics. */
+export const everyPort = {
   system: {
     intake: { isReady: () => true },
     metrics: {
@@ -86,7 +87,7 @@ const ports = {
 
 /** Returns every metric that a daemon registers, with all labels. */
 export async function registeredMetrics(): Promise<Map<string, ScrapedMetric>> {
-  const registry = openRegistry(ports);
+  const registry = openRegistry(everyPort);
   for (const measurement of measurements) registry.observe(measurement);
   return readScrape(await registry.text());
 }

@@ -1,8 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { BoundedNames, otherName } from './bounded-names.ts';
 import type { Observe } from './measurement.ts';
 
 /** Histogram bounds for waits in seconds, from one second to two days. */
 const waitBuckets = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 172_800];
+
+/** Maximum number of decisions of a layer on a tool with series of their own. */
+const mostRuled = 500;
 
 const waitEnds = ['approve', 'reject', 'timeout', 'canceled', 'abandoned'] as const;
 
@@ -56,12 +60,15 @@ export function addApprovalMetrics(registry: Registry, labelOf: (tool: string) =
     labelNames: ['state'],
     registers,
   });
+  const ruled = new BoundedNames(mostRuled);
   for (const state of holdStates) holds.inc({ state }, 0);
   return (measured) => {
     switch (measured.type) {
       case 'ruling': {
-        const { decision, layer, tool } = measured;
-        return rulings.inc({ decision, layer, tool: labelOf(tool) });
+        const { decision, layer } = measured;
+        const tool = labelOf(measured.tool);
+        const isOwn = ruled.has(`${decision} ${layer} ${tool}`);
+        return rulings.inc({ decision, layer, tool: isOwn ? tool : otherName });
       }
       case 'wait': {
         const { decision, kind, milliseconds } = measured;

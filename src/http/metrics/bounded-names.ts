@@ -18,9 +18,14 @@ export class BoundedNames {
 
   /** Returns the label of a name. */
   of(name: string): string {
-    if (this.#names.has(name)) return name;
-    if (this.#names.size >= this.#most || name.length > longest) return otherName;
+    return this.has(name) ? name : otherName;
+  }
+
+  /** Returns whether a name has a series of its own. */
+  has(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    if (this.#names.size >= this.#most || name.length > longest) return false;
     this.#names.add(name);
-    return name;
+    return true;
   }
 }

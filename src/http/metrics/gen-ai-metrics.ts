@@ -1,5 +1,5 @@
 import { Histogram, type Registry } from 'prom-client';
-import { BoundedNames } from './bounded-names.ts';
+import { BoundedNames, otherName } from './bounded-names.ts';
 import type { Observe } from './measurement.ts';
 
 /** Histogram bounds of durations in seconds, as the semantic conventions prescribe. */
@@ -8,8 +8,12 @@ const durations = Array.from({ length: 14 }, (_, power) => Number((0.01 * 2 ** p
 /** Histogram bounds of tokens, as the semantic conventions prescribe. */
 const tokenCounts = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
-/** Maximum number of models, and of kinds of failures, with series of their own. */
-const mostNames = 50;
+/** Maximum number of models with series of their own. */
+const mostModels = 50;
+
+/** Maximum number of kinds of failures of tools, and of pairs of a tool and a kind, with series of their own. */
+const mostFailures = 20;
+const mostPairs = 300;
 
 /**
  * Adds the metrics of models and tools by the semantic conventions of OpenTelemetry for generative AI. `labelOf` returns
@@ -39,13 +43,17 @@ export function addGenAiMetrics(registry: Registry, labelOf: (tool: string) => s
     buckets: durations,
     registers,
   });
-  const models = new BoundedNames(mostNames);
-  const failures = new BoundedNames(mostNames);
+  const models = new BoundedNames(mostModels);
+  const failures = new BoundedNames(mostFailures);
+  const pairs = new BoundedNames(mostPairs);
   return (measured) => {
     if (measured.type === 'call') {
-      const { tool, error, milliseconds } = measured;
+      const { error, milliseconds } = measured;
+      const tool = labelOf(measured.tool);
       const failed = error === null ? {} : { error_type: failures.of(kindOf(error)) };
-      tools.observe({ gen_ai_tool_name: labelOf(tool), ...failed }, milliseconds / 1_000);
+      const isOwn = pairs.has(`${failed.error_type ?? ''} ${tool}`);
+      const name = isOwn ? tool : otherName;
+      tools.observe({ gen_ai_tool_name: name, ...failed }, milliseconds / 1_000);
     } else if (measured.type === 'model') {
       const { provider, error, milliseconds, inputTokens, outputTokens } = measured;
       const labels = {

@@ -12,6 +12,7 @@ import { addRequestMetrics } from './request-metrics.ts';
 import { addStoreMetrics } from './store-metrics.ts';
 import { addTaskMetrics } from './task-gauges.ts';
 import { toolLabels } from './tool-labels.ts';
+import { writeMetrics } from './write-metrics.ts';
 
 /** The metrics of a daemon, ready to be counted and written. */
 export interface OpenRegistry {
@@ -45,6 +46,6 @@ export function openRegistry(ports: RegistryPorts): OpenRegistry {
     observe(measurement) {
       for (const observe of observers) observe(measurement);
     },
-    text: () => registry.metrics(),
+    text: () => writeMetrics(registry, readings.names),
   };
 }

@@ -24,6 +24,8 @@ export class Readings {
   readonly #registry: Registry;
   readonly #clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   readonly #log: Log;
+  /** Names of the metrics that are read. */
+  readonly names: string[] = [];
   readonly #failures: Counter;
   #hasFailed = false;
 
@@ -40,6 +42,7 @@ export class Readings {
 
   /** Adds a gauge. */
   gauge({ labelNames = [], read, ...rest }: ReadMetric): void {
+    this.names.push(rest.name);
     const values = async (): Promise<readonly Sample[]> => this.#values(rest.name, read);
     new Gauge({
       ...rest,
@@ -56,6 +59,7 @@ export class Readings {
 
   /** Adds a counter whose total is kept elsewhere. */
   counter({ labelNames = [], read, ...rest }: ReadMetric): void {
+    this.names.push(rest.name);
     const values = async (): Promise<readonly Sample[]> => this.#values(rest.name, read);
     new Counter({
       ...rest,
