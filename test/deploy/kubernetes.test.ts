@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
 import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
@@ -46,6 +47,7 @@ const models = {
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
+  PrometheusRule,
   Secret,
   Service,
   ServiceAccount,
@@ -78,8 +80,9 @@ function unknownIn(manifests: readonly Manifest[]): string {
   const names = manifests.map((manifest, index) => {
     const name = join(directory, `m${index}.mts`);
     const { apiVersion, kind } = manifest;
-    const home =
-      kind === 'ServiceMonitor' ? '@kubernetes-models/prometheus-operator' : 'kubernetes-models';
+    const home = ['PrometheusRule', 'ServiceMonitor'].includes(kind)
+      ? '@kubernetes-models/prometheus-operator'
+      : 'kubernetes-models';
     const type = `import('${home}/${apiVersion}/${kind}').I${kind}`;
     writeFileSync(name, `export const it = ${JSON.stringify(manifest)} satisfies ${type};\n`);
     return name;
@@ -155,6 +158,8 @@ beforeAll(async () => {
     'deploy/dashboard/values.yaml',
     '--set',
     'daemon.enabled=true',
+    '--set-file',
+    'metrics.rules=deploy/prometheus/holdpoint.rules.yaml',
   );
 }, 60_000);
 afterAll(cleanUp);
@@ -308,8 +313,9 @@ describe('the deployment', () => {
       Object.keys(secret.stringData).map((key) => [key, { name: secret.metadata.name, key }]),
     );
     const [endpoint] = parse(read('deploy/kubernetes/service-monitor.yaml')).spec.endpoints;
-    expect([endpoint.path, endpoint.authorization]).toEqual([
+    expect([endpoint.path, endpoint.relabelings, endpoint.authorization]).toEqual([
       '/metrics',
+      [{ targetLabel: 'job', replacement: 'holdpoint' }],
       { type: 'Bearer', credentials: { name: 'refunds', key: 'SERVICE_METRICS_TOKEN' } },
     ]);
   });
@@ -335,6 +341,11 @@ describe('the deployment', () => {
       const { volumes } = of(shared, kind).spec.template.spec;
       expect(volumes[0].configMap.name).toBe(map.metadata.name);
     }
+  });
+
+  it('passes the alerts of the repository on as they are', () => {
+    const { groups } = parse(read('deploy/prometheus/holdpoint.rules.yaml'));
+    expect(of(installed, 'PrometheusRule').spec.groups).toEqual(groups);
   });
 });
 
