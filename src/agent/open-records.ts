@@ -42,6 +42,8 @@ export interface AgentRecords {
   /** Receipts of calls, from this log. */
   receipts: ReceiptSource;
   path: string;
+  /** Counts the committed lines of the log that are not safe in its file yet. */
+  lag: () => Promise<number>;
   /** The agent that the events are about. */
   entity: AgentEntity;
   /** Writes the daemon's own events immediately. Rejects with UnrecordedError. */
@@ -109,7 +111,7 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
       ? await openShared({ config, directory, env, signer: keys.signer, log })
       : null;
   const time = shared?.clock(clock) ?? clock;
-  if (shared !== null) keepCopies(shared, { path, sinks, log });
+  const copyLag = shared === null ? null : keepCopies(shared, { path, sinks, log });
   const opening: TaskStore =
     shared === null
       ? await SqliteStore.open({
@@ -154,7 +156,9 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
       }),
     );
   };
-  return { store, shared, clock: time, sinks, keys, receipts, path, entity, record, recordStart };
+  const lag = copyLag ?? (async () => store.unsynced);
+  const recording = { record, recordStart, lag };
+  return { store, shared, clock: time, sinks, keys, receipts, path, entity, ...recording };
 }
 
 /** Logs the repairs made while opening. */

@@ -188,18 +188,25 @@ async function interruptedOf(
   return [...(await rows.working()), ...(await rows.parked())];
 }
 
-/** Writes the log to a file and offers it to the sinks, continuing where the previous daemon stopped. */
+/**
+ * Writes the log to a file and offers it to the sinks, continuing where the previous daemon stopped. Returns the function
+ * that counts the lines that are not in the file yet; 0 at a daemon that does not write it.
+ */
 export function keepCopies(
   { store, duties }: OpenedShared,
   { path, sinks, log }: { path: string; sinks: AuditSinks; log: Log },
-): void {
+): () => Promise<number> {
+  let copied: number | null = null;
+  const onCopied = (line: number): void => {
+    copied = line;
+  };
   duties.add(async () => {
     const { copyLog, offerLines } = await loadSharedStore();
     const lost = new AbortController();
     const over = new AbortController();
     const until = { lost: lost.signal, over: over.signal };
     const copying = [
-      () => copyLog({ store, path, log, until }),
+      () => copyLog({ store, path, log, until, onCopied }),
       () => offerLines({ store, sinks, until }),
     ].map(async (copy) => {
       while (!over.signal.aborted) {
@@ -213,6 +220,8 @@ export function keepCopies(
       if (!hasLock) lost.abort();
       over.abort();
       await Promise.all(copying);
+      copied = null;
     };
   });
+  return async () => (copied === null ? 0 : Math.max(0, (await store.lastLine()) - copied));
 }

@@ -133,7 +133,7 @@ async function serveOn(
     receipts: audit.receipts,
     reloadPolicy: parts.reloadPolicy,
     delegating: parts.delegating,
-    auditLag: () => store.unsynced,
+    auditLag: audit.lag,
     auditSinks: () => sinks.stats(),
     shared: audit.shared?.figures,
     channels: parts.channels,

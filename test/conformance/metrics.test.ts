@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import type { ServiceSettings } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 /** Those of the lines that count something. */
@@ -269,4 +271,44 @@ it('are the same for many scrapes at once', async () => {
   await agent.get('/metrics');
   const answers = await Promise.all(Array.from({ length: 20 }, () => agent.get('/metrics')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+it('count every kind of request by its route and status', async () => {
+  const agent = await startTestAgent({
+    gate: { tools: { look: {} }, acs: { secrets: { client: 'a-secret-of-32-characters-012345' } } },
+    mcp: { servers: [{ name: 'shop', url: 'http://127.0.0.1:9/', tools: { deny: [] } }] },
+    server: { mcp: true },
+  } as ServiceSettings);
+  const { body } = await agent.post('/holds', { key: 'a', tool: 'look', args: {} });
+  await agent.get(`/holds/${body.hold_id}`);
+  await agent.post(`/holds/${body.hold_id}/outcome`, { status: 'succeeded' });
+  await agent.request('DELETE', '/holds/none', { body: {} });
+  await agent.post('/hooks/claude-code', {});
+  await agent.post('/acs', {});
+  await agent.post('/mcp', {});
+  await agent.post('/a2a/message:send', {}, { 'A2A-Version': '1.0' });
+  await agent.get('/approvals/nothing');
+  const stream = await agent.open('GET', '/events');
+  await stream.body?.cancel();
+  const name = 'holdpoint_http_request_duration_seconds_count';
+  const routes = async () =>
+    counting(await linesOf(agent, new RegExp(`^${name}`))).map((line) =>
+      line.slice(name.length + 1).replace(/,outcome.*/, ''),
+    );
+  await vi.waitFor(
+    async () => expect(await routes()).toContain('route="/events",code="200"'),
+    patient,
+  );
+  expect((await routes()).filter((line) => !line.includes('/metrics')).toSorted()).toEqual([
+    'route="/a2a/message:send",code="400"',
+    'route="/acs",code="200"',
+    'route="/events",code="200"',
+    'route="/holds",code="200"',
+    'route="/holds/{id}",code="200"',
+    'route="/holds/{id}",code="404"',
+    'route="/holds/{id}/outcome",code="200"',
+    'route="/hooks/{dialect}",code="200"',
+    'route="/mcp",code="400"',
+    'route="other",code="404"',
+  ]);
 });

@@ -65,7 +65,7 @@ export const everyPort = {
     },
   },
   admission: null,
-  auditLag: () => 0,
+  auditLag: async () => 0,
   auditSinks: () => [{ name: 'siem', delivered: 1, dropped: 0, lag: 0 }],
   channels: async () => [{ adapter: 'slack', state: 'connected', pending: 0, oldestAt: null }],
   shared: () => ({ conflicts: 0, lag: 0, takeovers: 0, isKeeper: true }),

@@ -10,7 +10,7 @@ export function addAuditMetrics(
     readings.gauge({
       name: 'holdpoint_audit_lag_events',
       help: 'Events of the audit log that are committed and not yet synced to its file.',
-      read: () => [{ value: auditLag() }],
+      read: async () => [{ value: await auditLag() }],
     });
   }
   if (sinks === undefined) return;

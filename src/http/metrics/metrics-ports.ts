@@ -29,8 +29,8 @@ export interface MetricsPorts {
   system: Pick<TaskSystem, 'metrics' | 'intake'>;
   /** `null` if admission is off. */
   admission: { fallbacks(): number } | null;
-  /** Number of audit events that are committed but not yet synced to the log file. */
-  auditLag?: () => number;
+  /** Counts audit events that are committed but not yet synced to the log file. */
+  auditLag?: () => Promise<number>;
   /** The state of the audit sinks. */
   auditSinks?: () => { name: string; delivered: number; dropped: number; lag: number }[];
   /** The state of the channels. */

@@ -14,6 +14,8 @@ export interface LogCopyPorts {
   path: string;
   log: Pick<Log, 'error'>;
   until: LinesUntil;
+  /** Receives the number of the last line that is in the file, at the start and after each write. */
+  onCopied?: (line: number) => void;
 }
 
 const longestLine = 4 * 1024 * 1024;
@@ -22,14 +24,22 @@ const longestLine = 4 * 1024 * 1024;
  * Copies the log of the database to a file, line by line as it grows, until a signal ends it. An existing file is
  * continued; a file that is not a prefix of this log is moved aside. Rejects when the file cannot be written.
  */
-export async function copyLog({ store, path, log, until }: LogCopyPorts): Promise<void> {
+export async function copyLog({
+  store,
+  path,
+  log,
+  until,
+  onCopied = () => undefined,
+}: LogCopyPorts): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const written = await beginningOf({ store, path, log });
   const file = await open(path, 'a', 0o600);
   try {
-    for await (const { texts } of store.lines(written, until)) {
+    onCopied(written);
+    for await (const { first, texts } of store.lines(written, until)) {
       await file.appendFile(texts.map((text) => `${text}\n`).join(''));
       await file.datasync();
+      onCopied(first + texts.length - 1);
     }
   } finally {
     await file.close();

@@ -266,6 +266,12 @@ export class PostgresStore implements TaskStore {
     });
   }
 
+  /** Returns the number of the last log line; 0 for none. */
+  async lastLine(): Promise<number> {
+    const sql = 'SELECT max(line) AS line FROM audit_lines';
+    return Number((await this.database.query<{ line: number | null }>(sql))[0]?.line ?? 0);
+  }
+
   /** Returns a log line by its number, from 1. */
   async lineAt(line: number): Promise<string | undefined> {
     const sql = 'SELECT text FROM audit_lines WHERE line = $1';

@@ -19,10 +19,14 @@ beforeEach(async () => {
   store = await place.open();
   path = join(temporaryFolder(), 'audit.ndjson');
   logged = [];
+  reached = [];
 });
 
 const record = (from: number, to = from): Promise<void> =>
   store.record(Array.from({ length: to - from + 1 }, (_, at) => anEvent('t-1', from + at)));
+
+/** The last lines that the file had, as reported. */
+let reached: number[];
 
 const log = { error: (fields: object, message: string) => void logged.push([fields, message]) };
 
@@ -30,7 +34,7 @@ const log = { error: (fields: object, message: string) => void logged.push([fiel
 function copying() {
   const [lost, over] = [new AbortController(), new AbortController()];
   const until = { lost: lost.signal, over: over.signal };
-  const copied = copyLog({ store, path, log, until });
+  const copied = copyLog({ store, path, log, until, onCopied: (line) => reached.push(line) });
   const end = (by: AbortController) => (): Promise<void> => {
     by.abort();
     return copied;
@@ -55,6 +59,8 @@ describe('the file of the log', () => {
     await record(2_501, 2_510);
     await finish();
     expect(text()).toBe(await committed());
+    expect([reached[0], reached.at(-1)]).toEqual([0, await store.lastLine()]);
+    expect(reached).toEqual(reached.toSorted((one, other) => one - other));
   });
 
   it('goes on where it ended, after what is torn was cut off', async () => {
