@@ -98,6 +98,7 @@ function unpack(folder: string): void {
 if (process.getuid?.() !== 0)
   throw new Error('npm run image needs root; with Docker run docker build instead');
 mkdirSync(cache, { recursive: true });
+buildah('rm', '--all');
 if (!isThere(debian)) makeDebian();
 if (!isThere(node)) makeNode();
 const file = `holdpoint-${version}.tgz`;
@@ -120,6 +121,8 @@ buildah(
   image,
   context,
 );
+// The image that this one replaces.
+buildah('rmi', '--prune', '--force');
 const size = buildah('images', '--format', '{{.Size}}', image);
 if (values.unpack !== undefined && !existsSync(join(values.unpack, 'files'))) unpack(values.unpack);
 process.stdout.write(`${image}: ${size}\n`);

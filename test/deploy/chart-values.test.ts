@@ -40,6 +40,14 @@ describe('values that would not work', () => {
       'secret.name is empty; name the Secret that has the keys of secret.keys',
     ],
     [
+      ['--set', 'daemon.env.SERVICE_TOKEN=abc'],
+      'daemon.env has SERVICE_TOKEN, which anyone who may read the pod would see; add it to the Secret and to secret.keys',
+    ],
+    [
+      ['--set', 'secret.keys={SERVICE_DATABASE_URL,TZ}', '--set', 'daemon.env.TZ=UTC'],
+      'daemon.env and secret.keys both have TZ; keep one of them',
+    ],
+    [
       ['--set', 'ingress.host=refunds.example.com'],
       'ingress.tlsSecret is empty, so tokens for refunds.example.com would be sent without TLS; name the Secret with its certificate',
     ],

@@ -144,6 +144,7 @@ async function rendered(...words: string[]): Promise<Manifest[]> {
 let shared: Manifest[];
 let single: Manifest[];
 let installed: Manifest[];
+let builtIn: Manifest[];
 const of = (manifests: Manifest[], kind: string, name?: string) =>
   manifests.find((one) => one.kind === kind && (name === undefined || one.metadata.name === name));
 const secret = parse(read('deploy/kubernetes/secret.example.yaml'));
@@ -151,6 +152,7 @@ const secret = parse(read('deploy/kubernetes/secret.example.yaml'));
 beforeAll(async () => {
   shared = await kustomized('deploy/kubernetes');
   single = await kustomized('deploy/kubernetes/sqlite');
+  builtIn = await rendered(...withSecret, '--set', 'agent.writable={data}');
   installed = await rendered(
     ...withSecret,
     ...exampleFiles(),
@@ -184,7 +186,7 @@ describe('the manifests and the chart', () => {
 
   it('fit the schemas and the types of Kubernetes', () => {
     const monitor = parse(read('deploy/kubernetes/service-monitor.yaml'));
-    const all = [...shared, ...single, ...installed, monitor, secret];
+    const all = [...shared, ...single, ...installed, ...builtIn, monitor, secret];
     expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(Object.keys(models)));
     expect(all.map((one) => faultOf(one)).filter((fault) => fault !== null)).toEqual([]);
     expect(unknownIn(all)).toBe('');
@@ -217,7 +219,7 @@ describe('the manifests and the chart', () => {
   });
 
   it('confine every container, and give no pod a right in the cluster', () => {
-    for (const pod of everyPod([...shared, ...single, ...installed])) {
+    for (const pod of everyPod([...shared, ...single, ...installed, ...builtIn])) {
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,
         enableServiceLinks: false,
@@ -242,7 +244,7 @@ describe('the manifests and the chart', () => {
   });
 
   it('mount each volume that they have, and have each that they mount', () => {
-    for (const { kind, spec } of [...shared, ...single, ...installed]) {
+    for (const { kind, spec } of [...shared, ...single, ...installed, ...builtIn]) {
       if (spec?.template === undefined) continue;
       const { initContainers = [], containers, volumes } = spec.template.spec;
       const mounted = [...initContainers, ...containers].flatMap(
@@ -332,6 +334,19 @@ describe('the deployment', () => {
       spec.replicas,
       spec.volumeClaimTemplates.map((one: Manifest) => one.metadata.name),
     ]).toEqual([1, ['state']]);
+  });
+
+  it('mounts only state over a folder that is part of the image', () => {
+    const { initContainers, containers, volumes } = of(builtIn, 'Deployment').spec.template.spec;
+    expect(containers[0].volumeMounts).toEqual([
+      { name: 'state', mountPath: '/agent/.service', subPath: 'service' },
+      { name: 'state', mountPath: '/agent/data', subPath: 'writable/data' },
+      { name: 'tmp', mountPath: '/tmp' },
+    ]);
+    expect(initContainers[0].command.at(-1)).toBe(
+      'mkdir -p -m 0700 /state/service /state/writable/data\n',
+    );
+    expect(volumes.map((one: Manifest) => one.name)).toEqual(['tmp', 'state']);
   });
 
   it('starts over the folder of its name, so a changed one replaces the pods', () => {
