@@ -164,6 +164,8 @@ wait %2`,
     skipped: {
       'npm pack\n': 'it needs Docker; the long test of the image builds it without',
       'cd deploy\ndocker run': 'it needs Docker',
+      'docker build -t shop': 'it needs Docker',
+      '. ./.env': 'it needs the agent that Docker Compose starts',
       'docker compose up':
         'it needs Docker; the long test of the image holds and releases a call without',
       'tar -czf deploy/kubernetes': 'it needs kubectl; the test of the manifests runs it',
