@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { type BundledPackage, nameOf } from './bundled-packages.ts';
+import { checkSbom } from './check-sbom.ts';
 
 /** What is read of the list that npm makes; the rest is passed on as it is. */
 interface Sbom {
@@ -19,7 +20,7 @@ const development = 'cdx:npm:package:development';
 /**
  * Writes what the package ships as a CycloneDX list: what is inside the bundle and the pages, and what npm installs
  * beside them. Names, hashes and terms are those of the lock file; without a date and a serial number the same sources
- * make the same list. Throws when npm makes no list, and for what ships and stands in no lock file.
+ * make the same list. Throws when npm makes no list, when the list is not valid, and for what ships and stands in no lock file.
  */
 export function writeSbom(
   file: string,
@@ -60,5 +61,6 @@ export function writeSbom(
     ),
     dependencies,
   };
+  checkSbom(shipped);
   writeFileSync(file, `${JSON.stringify(shipped, null, 2)}\n`);
 }
