@@ -190,7 +190,10 @@ describe('the package', () => {
     ) as { version: string };
     expect(notices).toContain(`\n- zod ${version}: MIT\n`);
     expect(notices).toContain(readFileSync(join(root, 'node_modules/zod/LICENSE'), 'utf8').trim());
+    expect(notices).not.toContain('Copyright (c) the authors of');
     expect(notices).toContain('# In the pages of the dashboard');
+    // The approvals page asks passkeys with it.
+    expect(notices).toMatch(/^## @simplewebauthn\/browser - /m);
   });
 
   it('lists all that ships, with the hashes of the lock file, under terms that let it be passed on', () => {
@@ -239,6 +242,14 @@ describe('the package', () => {
         'Unlicense',
       ]),
     );
+  });
+
+  it('has no path of the machine that built it', () => {
+    const files = globSync('**/*', { cwd: installed, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    expect(files.length).toBeGreaterThan(500);
+    expect(files.filter((file) => readFileSync(file).includes(root))).toEqual([]);
   });
 
   it('brings the built page of the dashboard, whole', () => {

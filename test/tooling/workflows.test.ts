@@ -65,9 +65,15 @@ describe('the workflows', () => {
         },
         environment: undefined,
       },
+      {
+        job: 'release.yml release',
+        permissions: { contents: 'write', 'id-token': 'write', attestations: 'write' },
+        environment: undefined,
+      },
     ]);
-    const image = jobs.find(({ job }) => job === 'release.yml image');
-    expect(image?.needs).toBe('publish');
+    for (const name of ['release.yml image', 'release.yml release']) {
+      expect(jobs.find(({ job }) => job === name)?.needs).toBe('publish');
+    }
   });
 
   it('hold no secret, trust no text of a stranger, and end', () => {
@@ -84,14 +90,29 @@ describe('the workflows', () => {
     const order = [
       'npm ci',
       'npm audit signatures',
+      'npm run advisories -- --required',
       'npm test',
-      'npm pack --pack-destination packed',
+      'npm run reproduce -- --out packed',
     ];
     expect(runs.filter((line) => order.includes(line))).toEqual(order);
     const publishing = jobs.find(({ job }) => job === 'release.yml publish');
     expect(publishing?.steps.flatMap(({ run }) => run ?? [])).toEqual([
       'npm publish packed/holdpoint-*.tgz --provenance --access public',
     ]);
+  });
+
+  it('attach what was published with its digests, and sign the list of what ships with that file', () => {
+    const { steps = [] } = jobs.find(({ job }) => job === 'release.yml release') ?? {};
+    expect(steps.map(({ uses, run }) => uses?.split('@')[0] ?? run)).toEqual([
+      'actions/download-artifact',
+      'sha256sum --check SHA256SUMS',
+      'actions/attest',
+      'gh release create "$GITHUB_REF_NAME" packed/* --repo "$GITHUB_REPOSITORY" --verify-tag --generate-notes',
+    ]);
+    expect(steps[2]?.with).toEqual({
+      'subject-path': 'packed/holdpoint-*.tgz',
+      'sbom-path': 'packed/sbom.cdx.json',
+    });
   });
 
   it('build the image of the packed file, over base images by digest, with signed provenance', () => {
