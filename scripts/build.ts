@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundledPackages } from './build/bundled-packages.ts';
+import { settleModes } from './build/settle-modes.ts';
 import { writeBundle } from './build/write-bundle.ts';
 import { writeLibrary } from './build/write-library.ts';
 import { writeNotices } from './build/write-notices.ts';
@@ -32,6 +33,7 @@ const packages = bundledPackages(modules);
 const pages = noticesOfPages();
 writeNotices(join(built, 'licenses.md'), packages, pages);
 writeSbom(join(built, 'sbom.cdx.json'), { root, packages, pages });
+settleModes(root);
 
 /** Returns the modules in the page of an evidence bundle. */
 function bundlePage(): string[] {

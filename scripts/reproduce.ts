@@ -10,6 +10,9 @@ import { parseArgs } from 'node:util';
 import { differingFiles } from './reproduce/differing-files.ts';
 import { packClone } from './reproduce/pack-clone.ts';
 
+/** Names printed of files that differ. */
+const mostNames = 20;
+
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 const commit = spawnSync('git', ['rev-parse', 'HEAD'], {
@@ -37,7 +40,9 @@ try {
     if (values.out !== undefined) keep(one, sum, resolve(values.out));
   } else {
     console.error(`two clones of ${commit} gave different packages; these files differ:`);
-    for (const name of differingFiles(one, other, folder)) console.error(`  ${name}`);
+    const names = differingFiles(one, other, folder);
+    for (const name of names.slice(0, mostNames)) console.error(`  ${name}`);
+    if (names.length > mostNames) console.error(`  and ${names.length - mostNames} more`);
     process.exitCode = 1;
   }
 } finally {
