@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
@@ -76,7 +76,9 @@ function answerOf({ pathname, searchParams }: URL, pages: readonly DocPage[]): A
   }
   const image = imagesOf(pages).find((name) => pathname === `/screens/${name}`);
   if (image !== undefined) {
-    return { type: 'image/png', body: readFileSync(join(packageRoot, 'docs/screens', image)) };
+    const file = join(packageRoot, 'docs/screens', image);
+    // An image of a container leaves the pictures out.
+    return existsSync(file) ? { type: 'image/png', body: readFileSync(file) } : null;
   }
   const page = pages.find(({ name }) => pathname === `/${name}`);
   return page === undefined ? null : html(htmlPage(pages, page));

@@ -86,6 +86,14 @@ describe('the documentation in the browser', () => {
     expect(statuses).toEqual(paths.map(() => 404));
   });
 
+  it('answers 404 for a picture that the package does not have', async () => {
+    const [page] = pages;
+    const own = await serveDocs([{ ...page!, text: '![a](screens/removed.png)' }], 0);
+    expect((await fetch(`${own.url}/screens/removed.png`)).status).toBe(404);
+    expect((await fetch(`${own.url}/`)).status).toBe(200);
+    own.close();
+  });
+
   it('answers no other host, and only reads', async () => {
     expect(await statusOf('/', { host: 'attacker.example' })).toBe(421);
     expect(await statusOf('/', {}, 'POST')).toBe(405);
