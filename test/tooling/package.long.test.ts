@@ -126,6 +126,15 @@ describe('the package', () => {
     });
   });
 
+  it('has the pages that its docs command opens', async () => {
+    const { status, stdout } = await runCommand(command, ['docs', '--json'], folder);
+    const { pages } = JSON.parse(stdout) as { pages: { name: string }[] };
+    const pagesOfClone = globSync('docs/**/*.md', { cwd: root });
+    expect([status, pages.length]).toEqual([0, pagesOfClone.length + 3]);
+    const { stdout: page } = await runCommand(command, ['docs', 'gate'], folder);
+    expect(page.split('\n')[0]).toBe('Hold calls of any agent');
+  });
+
   it('brings its skills along', async () => {
     const { status, stdout } = await runCommand(command, ['skills', 'list', '--json'], folder);
     const { skills } = JSON.parse(stdout) as { skills: { name: string }[] };
