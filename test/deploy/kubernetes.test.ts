@@ -1,132 +1,17 @@
-import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import {
-  cpSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
-import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
-import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
-import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
-import { Job } from 'kubernetes-models/batch/v1/Job';
-import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
-import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
-import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
-import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
-import { Pod } from 'kubernetes-models/v1/Pod';
-import { Secret } from 'kubernetes-models/v1/Secret';
-import { Service } from 'kubernetes-models/v1/Service';
-import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
-import { clusterProgram } from '../../scripts/manifests/cluster-program.ts';
-import { renderChart } from '../../scripts/manifests/render-chart.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { cleanUp, holdpoint, startDaemon, untilHeld } from '../cli/holdpoint.ts';
-import { runCommand } from '../tooling/run-command.ts';
+import { root, runCommand } from '../tooling/run-command.ts';
 import { exampleFiles } from './example-files.ts';
+import { faultOf, type Manifest, models, unknownIn } from './manifest-schemas.ts';
 import { podFolder, textsIn } from './pod-folder.ts';
+import { kustomized, rendered } from './sent-manifests.ts';
 
-const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-
-const models = {
-  ConfigMap,
-  Deployment,
-  Ingress,
-  Job,
-  NetworkPolicy,
-  PersistentVolumeClaim,
-  Pod,
-  PodDisruptionBudget,
-  PrometheusRule,
-  Secret,
-  Service,
-  ServiceAccount,
-  ServiceMonitor,
-  StatefulSet,
-};
-
-// biome-ignore lint/suspicious/noExplicitAny: a manifest of any kind, which its schema and its type check
-type Manifest = any;
-
-/** Returns what the schemas of Kubernetes refuse in a manifest; `null` for a good one. */
-function faultOf(manifest: Manifest): string | null {
-  const Model = models[manifest.kind as keyof typeof models] as unknown as new (
-    data: object,
-  ) => { validate(): void };
-  try {
-    new Model(manifest).validate();
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-/** Returns what the types of Kubernetes refuse in manifests: unlike the schemas, fields that do not exist. */
-function unknownIn(manifests: readonly Manifest[]): string {
-  const cache = join(root, 'node_modules/.cache/holdpoint-test');
-  mkdirSync(cache, { recursive: true });
-  const directory = mkdtempSync(join(cache, 'manifests-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const names = manifests.map((manifest, index) => {
-    const name = join(directory, `m${index}.mts`);
-    const { apiVersion, kind } = manifest;
-    const home = ['PrometheusRule', 'ServiceMonitor'].includes(kind)
-      ? '@kubernetes-models/prometheus-operator'
-      : 'kubernetes-models';
-    const type = `import('${home}/${apiVersion}/${kind}').I${kind}`;
-    writeFileSync(name, `export const it = ${JSON.stringify(manifest)} satisfies ${type};\n`);
-    return name;
-  });
-  const flags = ['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig'];
-  const compiler = join(root, 'node_modules/.bin/tsc');
-  const run = spawnSync(compiler, [...flags, '--module', 'nodenext', ...names], {
-    encoding: 'utf8',
-  });
-  return `${run.stdout}${run.stderr}`.replaceAll(/^.*\/(?=m\d)/gm, '').trim();
-}
-
-function manifestsIn(text: string): Manifest[] {
-  return parseAllDocuments(text).map((one) => one.toJS());
-}
-
-/** Returns the manifests that `kubectl apply --kustomize` would send, over the folder of the example. */
-async function kustomized(folder: string): Promise<Manifest[]> {
-  const copy = mkdtempSync(join(tmpdir(), 'holdpoint-'));
-  cpSync(join(root, folder), copy, { recursive: true });
-  const packed = [
-    '-czf',
-    join(copy, 'agent.tar.gz'),
-    '--exclude',
-    '.service',
-    '-C',
-    'deploy/agent',
-    '.',
-  ];
-  expect(await runCommand('tar', packed)).toMatchObject({ status: 0, stderr: '' });
-  const { status, stdout, stderr } = await runCommand(await clusterProgram('kubectl'), [
-    'kustomize',
-    copy,
-  ]);
-  rmSync(copy, { recursive: true });
-  expect([status, stderr]).toEqual([0, '']);
-  // The lines of a base64 text are one for the cluster; its schema here refuses the breaks.
-  return manifestsIn(
-    stdout.replaceAll(
-      /(?<=agent\.tar\.gz: )\|\n((?: +\S+\n)+)/g,
-      (_, lines) => `${lines.replaceAll(/\s/g, '')}\n`,
-    ),
-  );
-}
 
 const withSecret = [
   '--values',
@@ -134,12 +19,6 @@ const withSecret = [
   '--set',
   'agent.existingConfigMap=',
 ];
-
-async function rendered(...words: string[]): Promise<Manifest[]> {
-  const { status, stdout, stderr } = await renderChart(...words);
-  expect([status, stderr]).toEqual([0, '']);
-  return manifestsIn(stdout);
-}
 
 let shared: Manifest[];
 let single: Manifest[];
