@@ -16,6 +16,7 @@ export async function scrapeFigures(): Promise<Figure[]> {
   const env = { SERVICE_DATABASE_URL: server.url(database) };
   writeAgent(directory, { more: 'store: {kind: postgres}\n' });
   await copyStore(directory, env);
+  await server.query('ANALYZE', [], database);
   const postgres = await measured('PostgreSQL', directory, env);
   await server.remove();
   remove();

@@ -20,6 +20,7 @@ export class TaskMetrics {
   readonly #ports: TaskMetricsPorts;
   readonly #hearing: ((measured: Measured) => void)[] = [];
   readonly #census: ReusedCount<Census>;
+  readonly #pending: ReusedCount<number>;
   readonly #strangers: ReusedCount<number>;
   #hasStrangers = true;
 
@@ -29,6 +30,11 @@ export class TaskMetrics {
     const read = () => rows.countByState();
     // The store of a single daemon counts without reading its tasks.
     this.#census = new ReusedCount(read, (found) => isShared && isMany(found), now);
+    this.#pending = new ReusedCount(
+      () => rows.count('deferred'),
+      (pending) => isShared && pending >= many,
+      now,
+    );
     this.#strangers = new ReusedCount(
       () => this.#countStrangers(),
       () => isShared && this.#census.isReused,
@@ -51,8 +57,9 @@ export class TaskMetrics {
    * Counts tasks by state; states without tasks are omitted. Over a shared store with many tasks, a count may be some
    * seconds old.
    */
-  census(): Promise<Census> {
-    return this.#census.now();
+  async census(): Promise<Census> {
+    const [census, deferred] = await Promise.all([this.#census.now(), this.#pending.now()]);
+    return { ...census, deferred };
   }
 
   /** Describes the calls that wait for a decision at a time, in epoch milliseconds. */

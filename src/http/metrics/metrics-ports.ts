@@ -43,6 +43,8 @@ export interface MetricsPorts {
     | undefined;
   /** The MCP servers of the agent; absent without one. */
   mcpServers?: Pick<OperatedServers, 'states'>;
+  /** True if a monitoring system has a token for the metrics. */
+  hasMetricsToken?: boolean;
   /** Absent in tests of the HTTP surface. */
   daemon?: DaemonFigures;
   clock: Clock;

@@ -17,7 +17,8 @@ export interface Metrics {
 }
 
 /**
- * Creates an agent's metrics. The library is loaded at the first request for them, or when many measurements wait.
+ * Creates an agent's metrics. The library is loaded at once for an agent with a token for them, otherwise at the first
+ * request for them or when many measurements wait.
  * Concurrent requests share one answer.
  */
 export function metricsOf(ports: MetricsPorts): Metrics {
@@ -38,6 +39,8 @@ export function metricsOf(ports: MetricsPorts): Metrics {
     if (opened !== null) return opened.observe(measurement);
     if (waiting.push(measurement) >= mostBuffered) void open();
   };
+  // Loading takes tens of milliseconds, so a scrape is prepared before the first caller.
+  if (ports.hasMetricsToken === true) void open();
   ports.system.metrics.onMeasured(hear);
   ports.daemon?.onCommit((milliseconds) => hear({ type: 'commit', milliseconds }));
   return {

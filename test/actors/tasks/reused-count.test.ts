@@ -57,3 +57,23 @@ it('keeps the last count while the store cannot be read', async () => {
   now = 20_000;
   expect([await counted.now(), await counted.now()]).toEqual([10, 10]);
 });
+
+it('reuses a slow count for 100 times its duration', async () => {
+  let now = 0;
+  let reads = 0;
+  const slow = async () => {
+    reads += 1;
+    now += 1_000;
+    return 10;
+  };
+  const counted = new ReusedCount(
+    slow,
+    () => true,
+    () => now,
+  );
+  await counted.now();
+  now = 100_999;
+  expect([await counted.now(), reads]).toEqual([10, 1]);
+  now = 101_000;
+  expect([await counted.now(), reads]).toEqual([10, 2]);
+});
