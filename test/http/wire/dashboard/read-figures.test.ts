@@ -11,7 +11,7 @@ it('reads the figures that say how an agent is, and no others', () => {
     'holdpoint_audit_lag_events 0',
     'holdpoint_audit_sink_lag_events{sink="a \\"b\\"\\n, c=\\\\"} 7',
     'holdpoint_audit_lag_events NaN',
-    'holdpoint_tool_calls_total{tool="pay"} 3',
+    'holdpoint_grants_used_total{tool="pay"} 3',
     'nodejs_eventloop_lag_p99_seconds 0.012',
     'not a figure',
     '',
