@@ -5,6 +5,7 @@ import { a2aFigures } from './a2a.ts';
 import { auditFigures } from './audit.ts';
 import { auditLagFigures } from './audit-lag.ts';
 import { auditedSaveFigures, auditLoopFigures, auditWriterFigures } from './audit-writer.ts';
+import { backupFigures } from './backup.ts';
 import { besideFigures } from './beside.ts';
 import { cardFigures } from './card.ts';
 import { clickFigures, floodFigures } from './channels.ts';
@@ -68,6 +69,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   held10k: () => heldFigures(10_000),
   holds: holdFigures,
   lists: listFigures,
+  backup: backupFigures,
   scrapes: scrapeFigures,
   gateway: gatewayFigures,
   mcpTasks: () => mcpTaskFigures(10_000),
