@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
@@ -131,6 +131,12 @@ export async function readBackup(
   path: string,
   { into, accept }: ReadOptions,
 ): Promise<{ head: BackupHead; files: readonly string[] }> {
+  if (!existsSync(path)) {
+    const cause = Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
+    throw new BackupError(`there is no file ${path}; name a file that holdpoint backup wrote`, {
+      cause,
+    });
+  }
   const { extract } = await import('tar-stream');
   const entries = extract();
   const read = pipeline(createReadStream(path), createGunzip(), entries);

@@ -354,7 +354,7 @@ describe('restore', () => {
       `${changed} was cut or changed: "log/audit.ndjson" is not as it was written; nothing was restored, so use another backup`,
       `${foreign} has an entry "agent/../../escaped" that no backup has; nothing was restored, so use another backup`,
       `${other} is no backup of an agent; name a file that holdpoint backup wrote`,
-      expect.stringContaining('ENOENT'),
+      `there is no file ${join(folder, 'missing')}; name a file that holdpoint backup wrote`,
     ]);
     expect(existsSync(join(folder, 'escaped'))).toBe(false);
     expect(readdirSync(target)).toEqual([]);

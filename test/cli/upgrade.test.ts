@@ -101,7 +101,7 @@ describe('upgrade', () => {
     const { stderr } = await holdpointHere(['upgrade', '--dir', path, '--check']);
 
     expect(stderr).toContain(
-      '1 waiting calls end at the restart; set security.defer.on_restart: resume to keep them',
+      '1 waiting call ends at the restart; set security.defer.on_restart: resume to keep them',
     );
   });
 });

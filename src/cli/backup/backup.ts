@@ -50,7 +50,7 @@ export async function backup(
   const deleted = options.keep === undefined ? [] : pruneBackups(file, agentId, options.keep);
   output.line(
     plainLine(
-      `${agentId} is backed up in ${file}: ${counted(made.tasks, 'task')} (${made.waiting} waiting), ${counted(made.lines, 'line')} of the log, ${counted(made.files, 'file')}, ${megabytes(made.bytes)}`,
+      `${agentId} is backed up in ${file}: ${counted(made.tasks, 'task')} (${made.waiting} waiting), ${counted(made.lines, 'line')} of the log, ${counted(made.files, 'file')}, ${sizeOf(made.bytes)}`,
     ),
   );
   if (made.leftOut.length > 0) output.note(plainLine(`not in it: ${made.leftOut.join(', ')}`));
@@ -98,6 +98,7 @@ function cannotWrite(file: string, why: string, cause: unknown): CliError {
   return new CliError(plainLine(`${file} ${why}`), { code: 'cannot_write', hint, cause });
 }
 
-function megabytes(bytes: number): string {
+function sizeOf(bytes: number): string {
+  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1_000)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -57,7 +57,11 @@ function failure({ code, message }: LaunchError, directory: string): CliError {
     code === 'already_running'
       ? `look at it with: ${commandLine(`serve status --dir ${folder}`)}`
       : `see all of it with: ${commandLine(`serve logs --dir ${folder}`)}`;
-  return new CliError(lines.at(-1) ?? message, { code, hint, lines: lines.slice(0, -1) });
+  return new CliError((lines.at(-1) ?? message).replace(/^error: /, ''), {
+    code,
+    hint,
+    lines: lines.slice(0, -1),
+  });
 }
 
 function noAgent(directory: string): CliError {

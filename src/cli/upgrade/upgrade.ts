@@ -9,6 +9,7 @@ import { type Backup, backupAgent, backupName } from '../../agent/backup-agent.t
 import { writeUpgradeNote } from '../../agent/upgrade-note.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { version as release } from '../../version.ts';
+import { counted } from '../backup/counted.ts';
 import { sqliteAgent } from '../backup/sqlite-agent.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine, plainText } from '../plain-text.ts';
@@ -104,11 +105,13 @@ function printPlan({ output }: Session, { config, from, standing }: Plan): void 
     output.line(`its store goes from version ${version} to ${nextVersion}; ${after}`);
   }
   if (others > 0) {
-    output.warn(`${others} unfinished tasks were saved by a release that this one cannot replace`);
+    output.warn(
+      `${counted(others, 'unfinished task')} can only be continued by the release that saved ${others === 1 ? 'it' : 'them'}`,
+    );
   }
   if (waiting > 0 && security.defer.on_restart === 'abandon') {
     output.warn(
-      `${waiting} waiting calls end at the restart; set security.defer.on_restart: resume to keep them`,
+      `${counted(waiting, 'waiting call')} ${waiting === 1 ? 'ends' : 'end'} at the restart; set security.defer.on_restart: resume to keep them`,
     );
   }
 }
