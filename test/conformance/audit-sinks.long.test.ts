@@ -141,13 +141,13 @@ describe('a collector', () => {
       const text = readLog(agent.auditPath);
       const count = text.split('\n').length - 1;
       expect(await metricsOf(agent)).toEqual([
+        'holdpoint_audit_lag_events 0',
         'holdpoint_audit_sink_delivered_total{sink="http"} 0',
         `holdpoint_audit_sink_delivered_total{sink="http-2"} ${count}`,
         'holdpoint_audit_sink_dropped_total{sink="http"} 0',
         'holdpoint_audit_sink_dropped_total{sink="http-2"} 0',
         `holdpoint_audit_sink_lag_events{sink="http"} ${count}`,
         'holdpoint_audit_sink_lag_events{sink="http-2"} 0',
-        'holdpoint_audit_lag_events 0',
       ]);
       // A batch whose answer was lost comes again.
       expect([...new Set(other.taken.split('\n'))]).toEqual(text.split('\n'));
