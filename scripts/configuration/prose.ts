@@ -22,8 +22,8 @@ the first line for it, and the schema into \`.service\`:
 agent_id: refunds
 \`\`\`
 
-\`.service\` is not in version control. In a clone, for an agent that was made before, and after an update of Holdpoint, write the schemas of the
-agent's files yourself:
+\`.service\` is not in version control. In a clone, for an agent that was made before, and after an update of Holdpoint (\`holdpoint validate\` reports it),
+write the schemas of the agent's files yourself:
 
 \`\`\`sh
 holdpoint schema --write

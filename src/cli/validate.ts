@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
+import { commandLine } from '../actors/command-line.ts';
 import { checkAgent } from '../agent/agent-findings.ts';
 import { heldTools } from '../agent/ruled-tools.ts';
+import { staleSchemas } from '../agent/stale-schemas.ts';
+import { shellWord } from '../machines/shell-word.ts';
 import { asJson, configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';
 import { plainLine } from './plain-text.ts';
@@ -21,6 +24,7 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
     await checkAgent(directory, env);
   const gap = warnOfPolicyGap(output, directory, policySha256);
   printWarnings(output, warnings);
+  for (const path of staleSchemas(directory)) output.note(plainLine(staleNote(path, dir)));
   if (config === null || problems.length > 0) throw configFailure(problems, warnings);
   const held = heldTools(config, tools);
   const skillCount = skills.length === 1 ? '1 skill' : `${skills.length} skills`;
@@ -39,4 +43,9 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   }
   output.line(`  held   ${held.join(', ') || 'none'}`);
   output.json({ valid: true, problems: [], warnings: warnings.map(asJson), ...gap });
+}
+
+function staleNote(path: string, dir: string): string {
+  const flags = dir === '.' ? '' : ` --dir ${shellWord(dir)}`;
+  return `${path}, by which an editor checks the file, is of another release; write it anew with ${commandLine(`schema --write${flags}`)}`;
 }

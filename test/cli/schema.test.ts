@@ -76,6 +76,16 @@ describe('schema --write', () => {
     expect(readFileSync(join(dir, '.service/service.schema.json'), 'utf8')).toContain('agent_id');
   });
 
+  it('is what validate asks for after an update', async () => {
+    const dir = folderWith({ 'service.yaml': 'agent_id: a\n' });
+    await holdpointHere(['schema', '--write', '--dir', dir]);
+    expect((await holdpointHere(['validate', '--dir', dir])).stderr).toBe('');
+    writeFileSync(join(dir, '.service/service.schema.json'), '{}');
+    expect((await holdpointHere(['validate', '--dir', dir])).stderr).toBe(
+      `.service/service.schema.json, by which an editor checks the file, is of another release; write it anew with holdpoint schema --write --dir ${dir}\n`,
+    );
+  });
+
   it('names a folder that cannot be written', async () => {
     const dir = folderWith({ 'service.yaml': 'agent_id: a\n', '.service': 'a file' });
     expect(await holdpointHere(['schema', '--write', '--dir', dir])).toEqual({
