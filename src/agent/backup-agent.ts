@@ -1,5 +1,5 @@
-import { createReadStream, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { createReadStream, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { openRegularFile } from '../actors/open-regular-file.ts';
@@ -45,6 +45,9 @@ export async function backupAgent({ directory, config, path, now }: BackupParts)
     const log = new SnapshotLog(resolve(directory, config.audit.path), snapshot.head);
     try {
       const { files, leftOut } = agentFiles(directory, stateFiles(directory, config));
+      const secrets = resolve(directory, config.secrets.path);
+      const isElsewhere = relative(directory, secrets).startsWith('..');
+      if (isElsewhere && existsSync(secrets)) leftOut.push(secrets);
       const head = {
         agent_id: config.agent_id,
         release,

@@ -79,7 +79,10 @@ export async function restoreAgent(parts: RestoreParts): Promise<Restored> {
       accept: (found) => checkAgent(parts, present, found),
     });
     const config = present ?? (await configOf(join(stage, 'agent'), env));
-    if (present === null) lockFiles(stack, directory, config);
+    if (present === null) {
+      checkPlace(directory, config, parts.replaces);
+      lockFiles(stack, directory, config);
+    }
     const log = await checkStage(stage, directory, config);
     return place({ ...parts, stage, head, config, log, isNew: present === null });
   } finally {
@@ -108,13 +111,21 @@ async function presentAgent({ directory, env, replaces }: RestoreParts): Promise
       `the tasks of ${directory} are in PostgreSQL, which a backup of a folder cannot restore; restore the database, or name a new folder with --dir`,
     );
   }
-  const store = resolve(directory, config.store.path);
-  if (existsSync(store) && !replaces) {
-    throw new BackupError(
-      `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one next to it`,
-    );
-  }
+  checkPlace(directory, config, replaces);
   return config;
+}
+
+/** A new folder too may name a store elsewhere that is there. */
+function checkPlace(
+  directory: string,
+  { store: { path } }: ServiceConfig,
+  replaces: boolean,
+): void {
+  const store = resolve(directory, path);
+  if (replaces || !existsSync(store)) return;
+  throw new BackupError(
+    `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one next to it`,
+  );
 }
 
 function checkAgent(

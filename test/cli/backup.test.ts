@@ -360,6 +360,20 @@ describe('restore', () => {
     expect(readdirSync(target)).toEqual([]);
   });
 
+  it('replaces no store that the settings of the backup name outside the new folder', async () => {
+    const path = join(temporary(), 'elsewhere.db');
+    const agent = await running({ ...resuming, store: { path } });
+    await agent.send('greeting', [{ say: 'hello' }]);
+    const file = await backedUp(agent);
+    const before = statSync(path).ino;
+    const target = join(temporary(), 'agent');
+
+    const refused = errorOf(await run('restore', file, '--dir', target));
+
+    expect(refused.message).toContain(`${path} is there; add --replace`);
+    expect([statSync(path).ino, readdirSync(target)]).toEqual([before, []]);
+  });
+
   it('refuses a running agent, another agent, a folder with other files and another log', async () => {
     const agent = await waiting();
     const file = await backedUp(agent);

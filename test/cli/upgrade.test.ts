@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { version } from '../../src/version.ts';
@@ -103,6 +103,10 @@ describe('upgrade', () => {
     expect(stderr).toContain(
       '1 waiting call ends at the restart; set security.defer.on_restart: resume to keep them',
     );
+    writeFileSync(join(path, 'service.yaml'), '{"agent_id": "till", "security": {"defre": {}}}');
+    const refused = await holdpointHere(['upgrade', '--dir', path, '--json']);
+    expect(errorOf(refused).code).toBe('config_invalid');
+    expect(existsSync(join(path, '.service/upgrade.json'))).toBe(false);
   });
 });
 

@@ -5,13 +5,16 @@ import type { ServiceConfig } from '../../actors/config/config.ts';
 import { type StoreStanding, storeStanding } from '../../actors/records/records.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { LaunchError } from '../../actors/workspace/workspace.ts';
+import { checkAgent } from '../../agent/agent-findings.ts';
 import { type Backup, backupAgent, backupName } from '../../agent/backup-agent.ts';
+import { assumedEnvironment } from '../../agent/lenient-environment.ts';
 import { writeUpgradeNote } from '../../agent/upgrade-note.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { version as release } from '../../version.ts';
 import { counted } from '../backup/counted.ts';
 import { sqliteAgent } from '../backup/sqlite-agent.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import { configFailure } from '../config-failure.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
@@ -29,6 +32,11 @@ export interface UpgradeOptions {
 export async function upgrade(session: Session, options: UpgradeOptions): Promise<void> {
   const { output } = session;
   const { directory, config } = await sqliteAgent(session, options.dir);
+  const { problems, warnings } = await checkAgent(
+    directory,
+    await assumedEnvironment(directory, session.env),
+  );
+  if (problems.length > 0) throw configFailure(problems, warnings);
   const running = await runningAgent(directory);
   const standing = storeStanding(resolve(directory, config.store.path));
   const from = running?.version ?? null;

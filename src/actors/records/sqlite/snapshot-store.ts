@@ -51,6 +51,8 @@ export function snapshotStore(path: string, into: string): StoreSnapshot {
 
 /** A read transaction sees one commit and delays no writer. */
 function copyPages(path: string, into: string): void {
+  // SQLite would create a file that other users can read; it accepts an empty one.
+  closeSync(openSync(into, 'wx', 0o600));
   const source = openSource(path);
   try {
     source.prepare('VACUUM INTO ?').run(into);

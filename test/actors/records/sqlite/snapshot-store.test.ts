@@ -1,4 +1,4 @@
-import { mkdirSync, readSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -49,6 +49,7 @@ describe('a snapshot of a store in use', () => {
           await record(before);
           const copy = join(copied, 'tasks.db');
           const { head } = snapshotStore(path, copy);
+          expect(statSync(copy).mode & 0o777).toBe(0o600);
           await record(keep === 0 ? between : 0);
           const opened = new SnapshotLog(audit.path, head);
           await record(after);
