@@ -85,7 +85,11 @@ export class UnpackedImage {
       ...['--mount', '--pid', '--fork', 'sh', '-c', script, 'start'],
       ...[...this.settings.Env, ...env, ...command, ...args, ...words],
     ]);
-    onTestFinished(() => void run.child.kill('SIGKILL'));
+    onTestFinished(async () => {
+      if (run.child.exitCode !== null) return;
+      for (const pid of childrenOf(run.child.pid ?? 0)) process.kill(pid, 'SIGKILL');
+      await run.ended;
+    });
     return run;
   }
 
