@@ -17,6 +17,7 @@ import { systemClock } from '../actors/system-clock.ts';
 import { SystemError, type SystemErrorCode } from '../actors/system-error.ts';
 import type { HandedRequest, SharedWork } from '../actors/tasks/tasks.ts';
 import { taskMachineVersion } from '../machines/task/task-machine.ts';
+import { version as release } from '../version.ts';
 
 export interface SharedParts {
   config: Pick<ServiceConfig, 'agent_id' | 'store'> & {
@@ -76,6 +77,7 @@ export async function openShared({
     pool,
     log,
     agentId: config.agent_id,
+    release,
     folder: join(directory, '.service'),
     audit: { chain: config.audit.chain, signer },
   });

@@ -6,16 +6,13 @@ import {
   createNotifier,
   type ListedAgent,
   listAgent,
+  logFileVariable,
   noteStartFlags,
+  RotatedLog,
   runningAgents,
   takeNotifySettings,
 } from '../actors/process/process.ts';
-import {
-  createLog,
-  type LogStream,
-  logFileVariable,
-  RotatedLog,
-} from '../actors/telemetry/telemetry.ts';
+import { createLog, type LogStream } from '../actors/telemetry/telemetry.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../agent/start-agent.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { messageOf } from '../machines/message-of.ts';

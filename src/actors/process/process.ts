@@ -10,7 +10,9 @@ export { findProgram, scriptPath } from './find-program.ts';
 export { checkUsable } from './foreign-files.ts';
 export { holdsFile } from './holds-file.ts';
 export { isAlive } from './is-alive.ts';
+export { logFileVariable, longestLog, openLogFile, shiftLogs } from './log-file.ts';
 export { nearbyPorts } from './nearby-ports.ts';
+export { RotatedLog } from './rotated-log.ts';
 export { makeRunFolder, runSocket, sweepRunFolders } from './run-folder.ts';
 export {
   keptInspectorToken,

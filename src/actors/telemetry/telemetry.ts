@@ -3,8 +3,6 @@
 export type { Inspector } from './inspector.ts';
 export { keptEvents } from './kept-events.ts';
 export { createLog, type LogStream } from './log.ts';
-export { logFileVariable, longestLog, openLogFile, shiftLogs } from './log-file.ts';
-export { RotatedLog } from './rotated-log.ts';
 export { activeSpanContext, type EndedWait, RunTrace } from './run-trace.ts';
 export { inClientSpan, inSpan, outboundTraceHeaders } from './spans.ts';
 export { readTracing, TracingSettingsError } from './tracing-settings.ts';

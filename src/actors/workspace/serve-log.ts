@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { parseJson } from '../../machines/json.ts';
 import { unsafeCharacters } from '../../machines/unsafe-characters.ts';
-import { longestLog, openLogFile, shiftLogs } from '../telemetry/telemetry.ts';
+import { longestLog, openLogFile, shiftLogs } from '../process/process.ts';
 
 /** Bytes at the end of a log that are searched. */
 export const logTail = 256 * 1024;

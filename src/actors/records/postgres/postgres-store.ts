@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
-import { version as release } from '../../../version.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -39,6 +38,8 @@ export interface PostgresStoreOptions extends PostgresAddress {
   /** State folder of the agent, locked by this daemon; when absent, earlier users of the folder are unknown. */
   folder?: string;
   audit: { chain: boolean; signer: LineSigner | null };
+  /** The running release, which other daemons name; not recorded when absent. */
+  release?: string;
   log: Log;
 }
 
@@ -152,7 +153,7 @@ export class PostgresStore implements TaskStore {
         const { rows } = await client.query<Joined>(join, [
           ...[database.schema, replica],
           note?.gone ?? [],
-          release,
+          options.release ?? null,
           taskMachineVersion,
         ]);
         store = new PostgresStore(database, replica, rows[0] as Joined, options);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { RotatedLog } from '../../../src/actors/telemetry/rotated-log.ts';
+import { RotatedLog } from '../../../src/actors/process/rotated-log.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 import { type DiskStep, hearDisk } from '../records/sqlite/disk-steps.ts';
 

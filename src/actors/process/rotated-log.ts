@@ -1,5 +1,4 @@
 import { closeSync, fstatSync, statSync, writeSync } from 'node:fs';
-import type { LogStream } from './log.ts';
 import { longestLog, openLogFile, shiftLogs } from './log-file.ts';
 
 /**
@@ -7,7 +6,7 @@ import { longestLog, openLogFile, shiftLogs } from './log-file.ts';
  * so a program that follows the file by its inode reads each line once. A line that the disk refuses is dropped, and
  * the next one that it accepts follows a count of the dropped ones.
  */
-export class RotatedLog implements LogStream {
+export class RotatedLog {
   readonly #path: string;
   readonly #maxBytes: number;
   #file: number;
