@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
+import { codeOf } from '../machines/error-code.ts';
 
 /** A file of an agent's folder. */
 export interface AgentFile {
@@ -47,11 +48,13 @@ interface Walk {
 
 function walk(parts: Walk, folder: string): void {
   const { root, directory, excluded, found } = parts;
-  for (const entry of readdirSync(join(directory, folder), { withFileTypes: true })) {
+  for (const entry of entriesOf(join(directory, folder))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     const full = join(directory, path);
     if (excluded.has(full) || ofProcess.test(path) || entry.name.startsWith('..')) continue;
-    if (entry.isDirectory()) {
+    // Node replaces bytes that are no UTF-8, so no path of the file has its name.
+    if (entry.name.includes('\uFFFD')) found.leftOut.push(path);
+    else if (entry.isDirectory()) {
       if (rebuilt.has(entry.name)) found.leftOut.push(`${path}/`);
       else walk(parts, path);
     } else if (entry.isFile()) found.files.push({ path, source: full });
@@ -60,6 +63,16 @@ function walk(parts: Walk, folder: string): void {
       if (source === null) found.leftOut.push(path);
       else found.files.push({ path, source });
     }
+  }
+}
+
+/** Returns nothing for a folder that a tool has removed since its parent was read. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
+import { dirname, join, posix, sep } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createGzip } from 'node:zlib';
@@ -176,7 +176,9 @@ function changedFile(found: Record<string, string>, end: Record<string, string> 
 
 function isInside(name: string): boolean {
   const [folder] = name.split('/');
-  const isPlain = posix.normalize(name) === name && !name.includes('\\') && !name.includes('\0');
+  // A name on Linux may have a backslash.
+  const isSeparated = sep === '\\' && name.includes(sep);
+  const isPlain = posix.normalize(name) === name && !isSeparated && !name.includes('\0');
   return isPlain && backupFolders.some((known) => known === folder) && name.includes('/');
 }
 

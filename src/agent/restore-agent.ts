@@ -17,6 +17,7 @@ import {
   checkBackup,
   finishedFilesOf,
   finishedPath,
+  hasLogOfBackup,
   isContinued,
   logFilesOf,
   logNameInCopy,
@@ -48,6 +49,8 @@ export interface Restored {
   files: number;
   /** `kept` if the log in the folder is the one of the backup or continues it. */
   log: 'kept' | 'restored';
+  /** True if that log shows what happened since the backup. */
+  isCurrent: boolean;
   /** Path of the former store; `null` for none. */
   former: string | null;
 }
@@ -83,8 +86,8 @@ export async function restoreAgent(parts: RestoreParts): Promise<Restored> {
       checkPlace(directory, config, parts.replaces);
       lockFiles(stack, directory, config);
     }
-    const log = await checkStage(stage, directory, config);
-    return place({ ...parts, stage, head, config, log, isNew: present === null });
+    const checked = await checkStage(stage, directory, config);
+    return place({ ...parts, ...checked, stage, head, config, isNew: present === null });
   } finally {
     await stack.disposeAsync();
   }
@@ -148,18 +151,26 @@ async function configOf(directory: string, env: NodeJS.ProcessEnv): Promise<Serv
   );
 }
 
-/** Checks the staged store and log, and the log in the folder; returns which of the logs is to be used. */
+/** Checks the staged store and log, and the log in the folder. */
 async function checkStage(
   stage: string,
   directory: string,
-  { audit: { path, chain } }: ServiceConfig,
-): Promise<Restored['log']> {
+  { audit: { path, chain }, store: { path: storePath } }: ServiceConfig,
+): Promise<Pick<Restored, 'log' | 'isCurrent'>> {
   const store = stagedStore(stage);
   await checkBackup({ store, log: stagedLog(stage), chain });
   const log = resolve(directory, path);
-  if (logFilesOf(log).length === 0) return 'restored';
-  await isContinued({ store, log, chain });
-  return 'kept';
+  if (logFilesOf(log).length === 0) return { log: 'restored', isCurrent: false };
+  const isContinuation = await isContinued({ store, log, chain });
+  return { log: 'kept', isCurrent: isLogCurrent(resolve(directory, storePath), isContinuation) };
+}
+
+/**
+ * The log may come from an earlier restore that no start has followed: the present store then has the mark, or an
+ * interrupted restore has placed the log alone.
+ */
+function isLogCurrent(store: string, isContinuation: boolean): boolean {
+  return existsSync(store) ? !hasLogOfBackup(store) : isContinuation;
 }
 
 function stagedStore(stage: string): string {
@@ -177,15 +188,15 @@ type Placing = RestoreParts &
  * Moves the staged files into place: the log before the store, since a store without its log is refused at the start,
  * and `service.yaml` last, since there is no agent without it.
  */
-function place({ stage, directory, config, head, log, now, isNew }: Placing): Restored {
+function place(placing: Placing): Restored {
+  const { stage, directory, config, head, log, isCurrent, now, isNew } = placing;
   const [staged, store] = [stagedStore(stage), resolve(directory, config.store.path)];
-  const hasOldLog = log === 'restored';
-  markRestored(staged, { backupAt: Date.parse(head.created_at), hasOldLog });
-  if (hasOldLog) moveLog(stagedLog(stage), resolve(directory, config.audit.path));
-  const former = existsSync(store) ? keepFormer(store, now) : null;
+  markRestored(staged, { backupAt: Date.parse(head.created_at), hasOldLog: !isCurrent });
+  if (log === 'restored') moveLog(stagedLog(stage), resolve(directory, config.audit.path));
+  const former = keepFormer(store, now);
   move(staged, store);
   const files = isNew ? moveFiles(join(stage, 'agent'), directory) : 0;
-  return { head, config, files, log, former };
+  return { head, config, files, log, isCurrent, former };
 }
 
 function moveLog(staged: string, log: string): void {
@@ -193,15 +204,19 @@ function moveLog(staged: string, log: string): void {
   if (existsSync(staged)) move(staged, log);
 }
 
-/** Keeps a store under another name. Its write-ahead log goes too: SQLite would apply it to the next store. */
-function keepFormer(store: string, now: number): string {
+/**
+ * Keeps a store under another name; returns `null` if there is none. Its write-ahead log goes too, also one without its
+ * store: SQLite would apply it to the next store.
+ */
+function keepFormer(store: string, now: number): string | null {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
   const former = `${store}.replaced-${time}`;
-  linkSync(store, former);
-  for (const end of ['-wal', '-shm']) {
+  const isThere = existsSync(store);
+  if (isThere) linkSync(store, former);
+  for (const end of ['-wal', '-shm', '-journal']) {
     if (existsSync(`${store}${end}`)) renameSync(`${store}${end}`, `${former}${end}`);
   }
-  return former;
+  return isThere ? former : null;
 }
 
 function moveFiles(from: string, to: string): number {

@@ -150,6 +150,41 @@ describe('backup', () => {
     );
   });
 
+  it('is restored whole when a tool has written a file with any name', async () => {
+    const agent = await running();
+    await agent.send('greeting', [{ say: 'hello' }]);
+    const { path } = agent.folder;
+    const names = ['a\\b', 'two\nlines', ' =', `é${'x'.repeat(200)}`, 'end.json', '__proto__'];
+    for (const name of names) writeFileSync(join(path, name), name);
+    mkdirSync(Buffer.concat([Buffer.from(`${path}/odd`), Buffer.of(0xff)]));
+    const target = join(temporary(), 'agent');
+
+    const { code, stdout } = await run('backup', `${temporary()}/`, '--dir', path);
+    const { file, left_out } = JSON.parse(stdout) as { file: string; left_out: string[] };
+    const restored = await run('restore', file, '--dir', target);
+
+    expect([code, left_out, restored.code]).toEqual([0, ['odd\uFFFD'], 0]);
+    expect(names.map((name) => readFileSync(join(target, name), 'utf8'))).toEqual(names);
+  });
+
+  it('refuses a file that a later backup would contain', async () => {
+    const agent = await running();
+    await agent.send('greeting', [{ say: 'hello' }]);
+    const { path } = agent.folder;
+    const link = join(temporary(), 'link');
+    symlinkSync(path, link);
+
+    for (const file of [join(path, 'today.tar.gz'), join(link, 'backups/today.tar.gz')]) {
+      const refused = errorOf(await run('backup', file, '--dir', path));
+      expect(refused.message).toBe(
+        `${file} is in the folder of the agent, so each backup would contain the earlier ones`,
+      );
+      expect(existsSync(file)).toBe(false);
+    }
+    const kept = join(path, '.service/backups/today.tar.gz');
+    expect((await run('backup', kept, '--dir', path)).code).toBe(0);
+  });
+
   it('refuses a file that is there, a folder that cannot be written and an agent without tasks', async () => {
     const agent = await running();
     await agent.send('greeting', [{ say: 'hello' }]);
@@ -274,19 +309,57 @@ describe('restore', () => {
     await expectIntact(restored.auditPath);
   });
 
-  it('suspends remembered approvals and signs everyone out', async () => {
+  it('warns the approvers after a repeated restore too, since the log is still that of the backup', async () => {
+    const file = await backedUp(await waiting());
+    const [twice, interrupted] = [join(temporary(), 'agent'), join(temporary(), 'agent')];
+
+    await run('restore', file, '--dir', twice);
+    await run('restore', file, '--dir', twice, '--replace');
+    await run('restore', file, '--dir', interrupted);
+    rmSync(join(interrupted, '.service/tasks.db'));
+    await run('restore', file, '--dir', interrupted);
+
+    for (const target of [twice, interrupted]) {
+      const { body } = await (await started(target)).get('/deferrals');
+      expect(body.deferrals[0].context).toContain('Restored from a backup of ');
+    }
+  });
+
+  it('moves the write-ahead log of a store that is gone out of the way', async () => {
+    const agent = await waiting();
+    const file = await backedUp(agent);
+    const { path } = agent.folder;
+    for (let number = 0; number < 20; number += 1) {
+      await agent.send(`greeting-${number}`, [{ say: 'hello'.repeat(1_000) }]);
+    }
+    const store = join(path, '.service/tasks.db');
+    const ahead = readFileSync(`${store}-wal`);
+    await agent.stop();
+    rmSync(store);
+    writeFileSync(`${store}-wal`, ahead);
+
+    const { code } = await run('restore', file, '--dir', path);
+
+    expect(code).toBe(0);
+    const restored = await startInFolder(agent.folder);
+    expect((await restored.get('/tasks/order-1')).body.status.state).toBe('deferred');
+  });
+
+  it('suspends remembered approvals, ends delegations and signs everyone out', async () => {
     const agent = await running(deferring({}, { on_restart: 'resume', remember: undefined }));
     await agent.send('greeting', [{ say: 'hello' }]);
     const { DatabaseSync } = await import('node:sqlite');
     const database = new DatabaseSync(join(agent.folder.path, '.service/tasks.db'));
     database.exec(`INSERT INTO grants VALUES ('g1', 'pay', '{}', 9e12, 3, 0, '{"id":"g1"}');
-      INSERT INTO web_sessions VALUES ('s1', 9e12, '{}')`);
+      INSERT INTO web_sessions VALUES ('s1', 9e12, '{}');
+      INSERT INTO delegations VALUES ('d1', 1, 9e12, 'ann@example.com', 'bob@example.com')`);
     database.close();
     const file = await backedUp(agent);
     const target = join(temporary(), 'agent');
 
     await run('restore', file, '--dir', target);
-    await (await started(target)).stop();
+    const back = await started(target);
+    await back.stop();
 
     const restored = new DatabaseSync(join(target, '.service/tasks.db'), { readOnly: true });
     onTestFinished(() => restored.close());
@@ -294,6 +367,12 @@ describe('restore', () => {
       { is_suspended: 1 },
     ]);
     expect(restored.prepare('SELECT id FROM web_sessions').all()).toEqual([]);
+    expect(restored.prepare('SELECT id FROM delegations').all()).toEqual([]);
+    const [ended] = back.audit().filter(({ event }) => event === 'delegation_ended');
+    expect(ended?.fields).toEqual({
+      ...{ id: 'd1', from: 'ann@example.com', to: 'bob@example.com' },
+      until: new Date(9e12).toISOString(),
+    });
   });
 
   it('refuses a backup that was cut anywhere, and restores nothing', async () => {

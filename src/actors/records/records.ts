@@ -62,7 +62,7 @@ export { checkBackup } from './sqlite/check-backup.ts';
 export { closeSource } from './sqlite/close-source.ts';
 export { compareLog, isContinued, type StoreAndLog } from './sqlite/compare-log.ts';
 export { checkPages } from './sqlite/database.ts';
-export { markRestored } from './sqlite/restored-mark.ts';
+export { hasLogOfBackup, markRestored } from './sqlite/restored-mark.ts';
 export { logNameInCopy, SnapshotLog, snapshotStore } from './sqlite/snapshot-store.ts';
 export { checkSource } from './sqlite/source-store.ts';
 export { readChannelNames } from './sqlite/sqlite-channel-name-rows.ts';

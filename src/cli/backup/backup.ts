@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { systemClock } from '../../actors/system-clock.ts';
 import { backupAgent, backupName, pruneBackups } from '../../agent/backup-agent.ts';
 import { codeOf } from '../../machines/error-code.ts';
@@ -35,6 +35,13 @@ export async function backup(
   }
   const file = isFolder ? join(resolve(path), backupName(agentId, now)) : resolve(path);
   if (existsSync(file)) throw cannotWrite(file, 'is there already', undefined);
+  if (isBackedUp(directory, file)) {
+    throw cannotWrite(
+      file,
+      'is in the folder of the agent, so each backup would contain the earlier ones',
+      undefined,
+    );
+  }
   if (!existsSync(resolve(directory, config.store.path))) {
     throw new CliError(plainLine(`${agentId} has no tasks yet, so there is nothing to back up`), {
       code: 'not_found',
@@ -74,6 +81,18 @@ const sqlite = { full: 13, cannotOpen: 14 };
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Returns whether a backup of a folder would contain a new file. */
+function isBackedUp(directory: string, file: string): boolean {
+  let folder = dirname(file);
+  while (!existsSync(folder)) folder = dirname(folder);
+  const path = relative(
+    realpathSync(directory),
+    join(realpathSync(folder), relative(folder, file)),
+  );
+  const isOutside = path.startsWith(`..${sep}`);
+  return !isOutside && !path.startsWith(join('.service', 'backups', sep));
 }
 
 /** Errors of the disk name the file that could not be written. */

@@ -34,12 +34,12 @@ export async function restore(
     replaces: options.replace === true,
     now: systemClock().now(),
   }).finally(stop);
-  const { head, files, log, former } = restored;
+  const { head, files, log, isCurrent, former } = restored;
   const what = files === 0 ? 'the store' : `the store, the log and ${counted(files, 'file')}`;
   output.line(
     plainLine(`${head.agent_id} is restored in ${directory} from ${head.created_at}: ${what}`),
   );
-  if (log === 'restored') output.note(afterOldLog);
+  if (!isCurrent) output.note(afterOldLog);
   else
     output.note(
       'the log in the folder stays; tasks that it shows as changed since end at the next start',

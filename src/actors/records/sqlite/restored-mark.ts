@@ -29,6 +29,20 @@ export function restoredMark(database: DatabaseSync): RestoredMark | null {
   return { backupAt: Number(row['backup_at']), hasOldLog: row['has_old_log'] === 1 };
 }
 
+/** Returns whether the log next to a store is the one of a backup; false for a store that cannot be read. */
+export function hasLogOfBackup(path: string): boolean {
+  try {
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      return restoredMark(database)?.hasOldLog === true;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
 /** Returns whether a table exists; some are created at their first use. */
 export function hasTable(database: DatabaseSync, name: string): boolean {
   const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");

@@ -9,7 +9,7 @@ import { TasksBehind } from './tasks-behind.ts';
 /**
  * Settles a store that was restored from a backup, in its open transaction, and removes the mark. What happened after
  * the backup is unknown unless the log is newer: running tasks end, since their next call may have run; waiting calls
- * warn their approvers; approvals count for no later call; and everyone signs in again.
+ * warn their approvers; approvals count for no later call; delegations end; and everyone signs in again.
  *
  * @param at epoch milliseconds
  */
@@ -33,8 +33,25 @@ export function settleRestored(
     waiting,
     grants_suspended: grants,
   };
-  const event = { event: 'store_restored', ts: new Date(at).toISOString(), fields };
-  return { restored, events: [event, ...events] };
+  const ts = new Date(at).toISOString();
+  const event = { event: 'store_restored', ts, fields };
+  return { restored, events: [event, ...endDelegations(database, at), ...events] };
+}
+
+/** A person may have taken a right back since the backup. */
+function endDelegations(database: DatabaseSync, at: number): AuditEvent[] {
+  if (!hasTable(database, 'delegations')) return [];
+  const ended = database.prepare('DELETE FROM delegations RETURNING *').all();
+  return ended
+    .filter(({ until }) => Number(until) > at)
+    .map(({ id, giver, taker, until }) => ({
+      event: 'delegation_ended',
+      ts: new Date(at).toISOString(),
+      fields: {
+        ...{ id: String(id), from: String(giver), to: String(taker) },
+        until: new Date(Number(until)).toISOString(),
+      },
+    }));
 }
 
 /** The context is what every approval surface shows; the triggers of the notices see the change. */
