@@ -66,8 +66,11 @@ export class Handovers {
       const heard = this.#wake.promise;
       const rows = await database.query<{ answer: string }>(takeAnswer, [id]);
       if (rows[0] !== undefined) return rows[0].answer;
-      await Promise.race([heard, pause(noticeEvery)]);
-      await database.query(`SELECT pg_notify($1, '${handoverNotice}')`, [channel]);
+      const isSilent = await Promise.race([heard, pause(noticeEvery, true)]);
+      // A notice for each one received would never end, since this daemon receives its own.
+      if (isSilent === true) {
+        await database.query(`SELECT pg_notify($1, '${handoverNotice}')`, [channel]);
+      }
     }
     if ((await database.query(withdraw, [id])).length > 0) return null;
     throw new UnreachableError(`the daemon that continues task ${taskId} has not answered`);
