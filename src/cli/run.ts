@@ -12,7 +12,8 @@ import {
   runningAgents,
   takeNotifySettings,
 } from '../actors/process/process.ts';
-import { createLog, type LogStream } from '../actors/telemetry/telemetry.ts';
+import { createLog } from '../actors/telemetry/telemetry.ts';
+import { serveLogPath } from '../actors/workspace/workspace.ts';
 import { type Agent, type AgentOptions, ConfigError, startAgent } from '../agent/start-agent.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { messageOf } from '../machines/message-of.ts';
@@ -42,7 +43,8 @@ function toOpen(): string {
 /** `run`: runs an agent in the foreground until a signal stops it (docs/contract/command.md). */
 export async function run(session: Session, options: RunOptions): Promise<void> {
   const { output, interruption, env } = session;
-  const stream = logStream(env);
+  const logPath = logPathOf(env);
+  const stream = logPath === null ? process.stderr : new RotatedLog(logPath);
   const log = createLog({ level: output.isDebug ? 'debug' : 'info', stream });
   exitOnDefect(log);
   const settings = takeNotifySettings(env);
@@ -63,7 +65,7 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
     keepLog: options.keepLog ?? false,
     rateLimit: rateLimitOf(options),
     flags,
-    isInBackground: stream instanceof RotatedLog,
+    isInBackground: logPath === serveLogPath(resolve(options.dir)),
     ownsProcess: true,
     console: consoleOf(session, log),
     env,
@@ -83,12 +85,12 @@ export async function run(session: Session, options: RunOptions): Promise<void> 
   });
 }
 
-/** Returns where the log is written: to the file that the environment names, which is then rotated, or to stderr. */
-function logStream(env: NodeJS.ProcessEnv): LogStream {
+/** Returns the path of the file for the log, which is then rotated; `null` for stderr. */
+function logPathOf(env: NodeJS.ProcessEnv): string | null {
   const path = env[logFileVariable];
   // A program that the daemon starts must not write to the same file.
   delete env[logFileVariable];
-  return path === undefined || path === '' ? process.stderr : new RotatedLog(resolve(path));
+  return path === undefined || path === '' ? null : resolve(path);
 }
 
 /** Returns the flags to reuse for a later start. `--keep-log` applies once and is not repeated. */

@@ -65,6 +65,16 @@ describe.concurrent('run', () => {
     expect(await started.ended).toMatchObject({ code: 0, signal: null });
   });
 
+  it('is not in the background because its log is a file', async () => {
+    const directory = await refundAgent();
+    const file = join(await temporaryFolder(), 'agent.log');
+    const { child, ended } = await startDaemon(directory, { env: { SERVICE_LOG_FILE: file } });
+    expect(readServeFile(join(directory, '.service'))?.in_background).toBeUndefined();
+    expect(readFileSync(file, 'utf8')).not.toBe('');
+    child.kill('SIGTERM');
+    await ended;
+  });
+
   it('leaves at once with 130 on a second SIGINT, and takes its tools along', async () => {
     const directory = await refundAgent(
       'agent_id: slow\negress: {sandbox: env}\nmodel: {provider: scripted, script: [{tool: linger}]}\n',
