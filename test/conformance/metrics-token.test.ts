@@ -48,6 +48,7 @@ describe('a scrape', () => {
   it.each(Object.entries(kinds))('of an agent with %s needs a token', async (_, settings) => {
     const agent = await startTestAgent(settings, { env });
     expect(await answerOf(agent, null)).toEqual(missing);
+    expect((await answerOf(agent, null, 'GET', '/metrics/')).status).toBe(401);
     expect(await answerOf(agent, `${scrape}x`)).toEqual(unknown);
     expect(await answerOf(agent, scrape.slice(0, -1))).toEqual(unknown);
     for (const token of [scrape, agent.token]) {

@@ -119,7 +119,9 @@ function atPlace(
   isMetricsGuarded: boolean,
 ): Verification {
   const isMetrics = path === metricsPath && isRead(method);
-  if (verdict.kind === 'anonymous' && path === metricsPath && isMetricsGuarded) {
+  // The route also matches the path with a slash at its end.
+  const isOfMetrics = path === metricsPath || path === `${metricsPath}/`;
+  if (verdict.kind === 'anonymous' && isOfMetrics && isMetricsGuarded) {
     const message = 'send a bearer token in the Authorization header';
     return { kind: 'rejected', reason: 'missing_token', message, tokenKind: 'none' };
   }
