@@ -1,12 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, posix, sep } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createGzip } from 'node:zlib';
 import type { Pack } from 'tar-stream';
 import { z } from 'zod';
+import { codeOf } from '../machines/error-code.ts';
 import { parseJson } from '../machines/json.ts';
 
 /** A backup that cannot be used; the message gives reason and remedy. */
@@ -50,8 +51,8 @@ export interface BackupEntry {
 }
 
 /**
- * Writes a backup as a tar.gz file that only its owner can read, durably and never over another file. On an error the
- * file is removed.
+ * Writes a backup as a tar.gz file that only its owner can read, durably and never over another file. The file has its
+ * name once it is whole, so a process that ends before leaves none that counts as a backup.
  */
 export async function writeBackup(
   path: string,
@@ -59,7 +60,8 @@ export async function writeBackup(
   entries: AsyncIterable<BackupEntry>,
 ): Promise<{ files: number; bytes: number }> {
   const { pack } = await import('tar-stream');
-  const file = await open(path, 'wx', 0o600);
+  const draft = `${path}.partial-${process.pid}`;
+  const file = await open(draft, 'wx', 0o600);
   try {
     const tar = pack();
     const zip = createGzip({ level: constants.Z_BEST_SPEED });
@@ -67,12 +69,22 @@ export async function writeBackup(
     const written = pipeline(tar, zip, out);
     const [files] = await Promise.all([fill(tar, head, entries), written]);
     await file.sync();
+    await giveName(draft, path);
     return { files, bytes: (await file.stat()).size };
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
   } finally {
     await file.close();
+    await rm(draft, { force: true });
+  }
+}
+
+/** Rejects if another file has the name. */
+async function giveName(draft: string, path: string): Promise<void> {
+  try {
+    await link(draft, path);
+  } catch (error) {
+    // A disk without links, such as a network share.
+    if (codeOf(error) === 'EEXIST' || existsSync(path)) throw error;
+    await rename(draft, path);
   }
 }
 
