@@ -76,8 +76,8 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** Returns the file that a link names; `null` for one outside the folder, and for a folder. */
-function linkedFile(root: string, link: string): string | null {
+/** Returns the file that a path or a link names; `null` for one outside the folder, and for a folder. */
+export function linkedFile(root: string, link: string): string | null {
   try {
     const target = realpathSync(link);
     const isInside =

@@ -1,4 +1,12 @@
-import { createReadStream, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  createReadStream,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ServiceConfig } from '../actors/config/config.ts';
@@ -6,7 +14,7 @@ import { openRegularFile } from '../actors/open-regular-file.ts';
 import { SnapshotLog, snapshotStore } from '../actors/records/records.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { version as release } from '../version.ts';
-import { type AgentFile, agentFiles } from './agent-files.ts';
+import { type AgentFile, type AgentFiles, agentFiles, linkedFile } from './agent-files.ts';
 import { type BackupEntry, writeBackup } from './backup-file.ts';
 import { stateFiles } from './state-paths.ts';
 
@@ -54,7 +62,8 @@ export async function backupAgent({ directory, config, path, now }: BackupParts)
         created_at: new Date(now).toISOString(),
         store_version: snapshot.version,
       };
-      const written = await writeBackup(path, head, entries(draft, log, files));
+      const content = entries(draft, log, { directory, files, leftOut });
+      const written = await writeBackup(path, head, content);
       const {
         tasks,
         waiting,
@@ -72,7 +81,7 @@ export async function backupAgent({ directory, config, path, now }: BackupParts)
 async function* entries(
   store: string,
   log: SnapshotLog,
-  files: readonly AgentFile[],
+  { directory, files, leftOut }: AgentFiles & { directory: string },
 ): AsyncGenerator<BackupEntry> {
   const { size } = statSync(store);
   yield { path: 'state/tasks.db', bytes: size, mode: 0o600, content: createReadStream(store) };
@@ -82,22 +91,33 @@ async function* entries(
     yield { path: `log/${name}`, bytes, mode: 0o600, content };
   }
   for (const { path, source } of files) {
-    const entry = await agentEntry(path, source);
-    if (entry !== null) yield entry;
+    const entry = await agentEntry(directory, { path, source });
+    if (entry === 'outside') leftOut.push(path);
+    else if (entry !== null) yield entry;
   }
 }
 
 /** Maximum size of a file that is read at once, so that it is whole even if a tool writes to it meanwhile. */
 const readAtOnce = 64 * 1024 * 1024;
 
-/** Returns `null` for a file that a tool has removed since the folder was read. */
-async function agentEntry(path: string, source: string): Promise<BackupEntry | null> {
+/**
+ * Returns `null` for a file that a tool has removed since the folder was read, and `outside` for one that it has
+ * replaced by a link out of the folder: a restore would give the tool what the link named.
+ */
+async function agentEntry(
+  directory: string,
+  { path, source }: AgentFile,
+): Promise<BackupEntry | 'outside' | null> {
   const file = await openRegularFile(source).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
   });
   if (file === null) return null;
-  const { size, mode } = await file.stat();
+  const { size, mode, ino } = await file.stat();
+  if (!isFileInside(directory, source, ino)) {
+    await file.close();
+    return 'outside';
+  }
   const entry = { path: `agent/${path}`, mode: mode & 0o777 };
   if (size > readAtOnce) {
     return { ...entry, bytes: size, content: file.createReadStream({ end: size - 1 }) };
@@ -108,6 +128,12 @@ async function agentEntry(path: string, source: string): Promise<BackupEntry | n
   } finally {
     await file.close();
   }
+}
+
+/** Returns whether a path names the file of an inode within a folder. */
+function isFileInside(directory: string, path: string, inode: number): boolean {
+  const target = linkedFile(realpathSync(directory), path);
+  return target !== null && lstatSync(target).ino === inode;
 }
 
 /** Returns the name of a backup, which sorts by time: `refunds-20261127T031500Z.tar.gz`. */
