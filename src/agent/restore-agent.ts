@@ -28,6 +28,7 @@ import { agentFiles } from './agent-files.ts';
 import { BackupError, type BackupHead, readBackup } from './backup-file.ts';
 import { assumedEnvironment } from './lenient-environment.ts';
 import { lockFiles } from './lock-files.ts';
+import { stateFiles } from './state-paths.ts';
 
 export interface RestoreParts {
   /** Absolute path of the backup. */
@@ -195,7 +196,7 @@ function place(placing: Placing): Restored {
   if (log === 'restored') moveLog(stagedLog(stage), resolve(directory, config.audit.path));
   const former = keepFormer(store, now);
   move(staged, store);
-  const files = isNew ? moveFiles(join(stage, 'agent'), directory) : 0;
+  const files = isNew ? moveFiles(join(stage, 'agent'), directory, config) : 0;
   return { head, config, files, log, isCurrent, former };
 }
 
@@ -219,8 +220,8 @@ function keepFormer(store: string, now: number): string | null {
   return isThere ? former : null;
 }
 
-function moveFiles(from: string, to: string): number {
-  const { files } = agentFiles(from, []);
+function moveFiles(from: string, to: string, config: ServiceConfig): number {
+  const { files } = agentFiles(from, stateFiles(from, config));
   for (const { path } of files) move(join(from, path), join(to, path));
   return files.length;
 }

@@ -13,9 +13,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type BackupEntry, readBackup, writeBackup } from '../../src/agent/backup-file.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import {
   deferring,
@@ -437,6 +439,32 @@ describe('restore', () => {
     ]);
     expect(existsSync(join(folder, 'escaped'))).toBe(false);
     expect(readdirSync(target)).toEqual([]);
+  });
+
+  it('puts no file of a forged backup over the store and the log that it has checked', async () => {
+    const file = await backedUp(await waiting());
+    const folder = temporary();
+    const { head, files } = await readBackup(file, { into: folder, accept: () => undefined });
+    const forged = join(folder, 'forged.tar.gz');
+    const extra = ['tasks.db', 'tasks.db-wal', 'audit.ndjson', 'audit-000000000001.ndjson'];
+    async function* entries(): AsyncGenerator<BackupEntry> {
+      for (const path of [...files, ...extra.map((name) => `agent/.service/${name}`)]) {
+        const from = files.includes(path)
+          ? readFileSync(join(folder, path))
+          : Buffer.from('forged');
+        yield { path, bytes: from.length, mode: 0o600, content: Readable.from([from]) };
+      }
+    }
+    await writeBackup(forged, head, entries());
+    const target = join(temporary(), 'agent');
+
+    const { code } = await run('restore', forged, '--dir', target);
+
+    const texts = extra
+      .map((name) => join(target, '.service', name))
+      .filter((path) => existsSync(path))
+      .map((path) => readFileSync(path, 'utf8'));
+    expect([code, texts.includes('forged')]).toEqual([0, false]);
   });
 
   it('replaces no store that the settings of the backup name outside the new folder', async () => {
