@@ -2,7 +2,7 @@
 
 export type { Inspector } from './inspector.ts';
 export { keptEvents } from './kept-events.ts';
-export { createLog, type LogStream } from './log.ts';
+export { createLog } from './log.ts';
 export { activeSpanContext, type EndedWait, RunTrace } from './run-trace.ts';
 export { inClientSpan, inSpan, outboundTraceHeaders } from './spans.ts';
 export { readTracing, TracingSettingsError } from './tracing-settings.ts';
