@@ -21,7 +21,7 @@ const rebuilt = new Set(['node_modules', '.git']);
 
 /** Files of `.service` that belong to a running daemon or to this machine, and copies of the state. */
 const ofProcess =
-  /^\.service\/(?:(?:serve|serve\.error|ui|replicas|upgrade)\.json|serve\.log(?:\.\d+(?:\.gz)?)?|(?:runtime|inspector|ui)\.token|backups|build|.*\.(?:lock(?:-journal)?|probe))$/;
+  /^\.service\/(?:(?:serve|serve\.error|ui|replicas|upgrade)\.json|serve\.log(?:\.\d+(?:\.gz)?)?|(?:runtime|inspector|ui)\.token|backups|build|.*\.(?:lock(?:-journal)?|probe|replaced-\d{8}T\d{6}Z(?:-wal|-shm|-journal)?))$/;
 
 /**
  * Lists the files of an agent's folder, `service.yaml` last. Left out are folders that can be installed again, links out

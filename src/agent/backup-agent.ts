@@ -92,7 +92,7 @@ async function* entries(
   }
   for (const { path, source } of files) {
     const entry = await agentEntry(directory, { path, source });
-    if (entry === 'outside') leftOut.push(path);
+    if (entry === 'leftOut') leftOut.push(path);
     else if (entry !== null) yield entry;
   }
 }
@@ -101,22 +101,23 @@ async function* entries(
 const readAtOnce = 64 * 1024 * 1024;
 
 /**
- * Returns `null` for a file that a tool has removed since the folder was read, and `outside` for one that it has
- * replaced by a link out of the folder: a restore would give the tool what the link named.
+ * Returns `null` for a file that a tool has removed since the folder was read, and `leftOut` for one that it made
+ * unreadable, or has replaced by a link out of the folder: a restore would give the tool what the link named.
  */
 async function agentEntry(
   directory: string,
   { path, source }: AgentFile,
-): Promise<BackupEntry | 'outside' | null> {
+): Promise<BackupEntry | 'leftOut' | null> {
   const file = await openRegularFile(source).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === 'EACCES') return 'leftOut' as const;
     throw error;
   });
-  if (file === null) return null;
+  if (file === null || file === 'leftOut') return file;
   const { size, mode, ino } = await file.stat();
   if (!isFileInside(directory, source, ino)) {
     await file.close();
-    return 'outside';
+    return 'leftOut';
   }
   const entry = { path: `agent/${path}`, mode: mode & 0o777 };
   if (size > readAtOnce) {
