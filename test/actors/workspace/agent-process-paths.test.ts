@@ -54,7 +54,7 @@ const happenings: Happenings<ReturnType<typeof openGatedAgent>> = {
     event: ended('error'),
     in: isEnding,
     happen: async (agent) => {
-      agent.block();
+      await agent.block();
       await agent.end();
     },
   },

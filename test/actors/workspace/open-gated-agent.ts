@@ -80,8 +80,15 @@ export function openGatedAgent() {
       process.kill(stopped ?? Number.NaN, 'SIGCONT');
       return vi.waitFor(() => expect(pidOf()).toBeNull(), patient);
     },
-    /** Something lies where the end of its process would be noted. */
-    block: () => mkdirSync(join(directory, '.service', 'serve.error.json')),
+    /**
+     * Something lies where the end of its process would be noted. The stream of its events ends first: a look at its
+     * end, which the agent takes by itself, could otherwise come after the failed stop.
+     */
+    block: async () => {
+      await agent.line().close();
+      await agent.look();
+      mkdirSync(join(directory, '.service', 'serve.error.json'));
+    },
     look: () => agent.look(),
     appear: async () => {
       await elsewhere();
