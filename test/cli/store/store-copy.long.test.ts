@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { knownVersion } from '../../../src/actors/records/postgres/known-schema.ts';
 import { logFilesOf } from '../../../src/actors/records/records.ts';
+import { schemaSteps } from '../../../src/actors/records/sqlite/schema-steps.ts';
 import { AgentFolder, type ServiceSettings } from '../../helpers/agent-folder.ts';
 import { patient } from '../../helpers/patient.ts';
 import { PostgresServer } from '../../helpers/postgres-server.ts';
@@ -272,7 +273,7 @@ describe('store copy', () => {
     other.close();
     expect(await copy(folder)).toMatchObject({
       code: 1,
-      stderr: `error: ${storeOf(folder)} has store version 99, this version reads 8; copy it with the version that wrote it\n`,
+      stderr: `error: ${storeOf(folder)} has store version 99, this version reads ${schemaSteps.length}; copy it with the version that wrote it\n`,
     });
     expect(
       await copy({ path: folder.path } as AgentFolder, '--from', '/nowhere/tasks.db'),
@@ -315,13 +316,16 @@ describe('store migrate', () => {
     });
     const later = knownVersion + 1;
     await server.query(`UPDATE holdpoint.store_info SET version = ${later}`, [], database);
+    const usable = await run('store', 'migrate', '--dir', folder.path, '--json');
+    expect(JSON.parse(usable.stdout)).toMatchObject({ tables: { before: later, after: later } });
+    await server.query(`UPDATE holdpoint.store_info SET readable_from = ${later}`, [], database);
     expect(await run('store', 'migrate', '--dir', folder.path)).toMatchObject({
       code: 1,
       stdout: '',
       stderr: `error: the schema holdpoint has store version ${later}, this version reads ${knownVersion}; start the version that wrote it, or set store.schema to a new name\n`,
     });
     await server.query(
-      "UPDATE holdpoint.store_info SET version = 2, agent_id = 'other'",
+      "UPDATE holdpoint.store_info SET version = 2, readable_from = 2, agent_id = 'other'",
       [],
       database,
     );

@@ -54,7 +54,7 @@ async function migrate(database: PostgresDatabase, address: StoreAddress): Promi
   if (failure !== undefined) throw failure;
   const after = (await engineVersion(database, jobs)) ?? 0;
   return {
-    tables: { before: found === 0 ? null : found, after: knownVersion },
+    tables: { before: found === 0 ? null : found, after: Math.max(found, knownVersion) },
     jobs: { before, after },
   };
 }

@@ -10,7 +10,7 @@ import { checkSource, openSource } from './source-store.ts';
 /** Checks the store and the log of a backup, and that they belong together. Throws StoreError. */
 export async function checkBackup(subject: StoreAndLog): Promise<void> {
   const { store, log, chain } = subject;
-  checkSource(store);
+  checkSource(store, true);
   const database = openSource(store);
   try {
     checkPages(store, database);

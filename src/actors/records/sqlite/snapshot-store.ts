@@ -32,7 +32,7 @@ export interface StoreSnapshot {
  * @param into path of the copy, which must not exist
  */
 export function snapshotStore(path: string, into: string): StoreSnapshot {
-  checkSource(path);
+  checkSource(path, true);
   copyPages(path, into);
   const copy = openSource(into);
   try {

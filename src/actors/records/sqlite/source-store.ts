@@ -8,8 +8,12 @@ import { schemaSteps } from './schema-steps.ts';
 /** A row as returned by SQLite. */
 export type SourceRow = Record<string, SQLOutputValue>;
 
-/** Throws StoreError unless a file is an agent's store of a known version. Read-only. */
-export function checkSource(path: string): void {
+/**
+ * Throws StoreError unless a file is an agent's store of a known version. Read-only.
+ *
+ * @param mayBeLater accepts a store of a later version that this release can use
+ */
+export function checkSource(path: string, mayBeLater = false): void {
   if (!existsSync(path)) {
     const cause = Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
     throw new StoreError(`there is no task store ${path}; name its file with --from`, { cause });
@@ -17,7 +21,7 @@ export function checkSource(path: string): void {
   const database = openSource(path);
   try {
     const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (!isUsable(database)) {
+    if (mayBeLater ? !isUsable(database) : version > schemaSteps.length) {
       throw new StoreError(
         `${path} has store version ${version}, this version reads ${schemaSteps.length}; copy it with the version that wrote it`,
       );
