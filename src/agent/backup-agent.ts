@@ -139,7 +139,12 @@ function isFileInside(directory: string, path: string, inode: number): boolean {
 
 /** Returns the name of a backup, which sorts by time: `refunds-20261127T031500Z.tar.gz`. */
 export function backupName(agentId: string, now: number): string {
-  return `${agentId}-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}.tar.gz`;
+  return `${agentId}-${timeInName(now)}.tar.gz`;
+}
+
+/** Returns a time for the name of a file: `20261127T031500Z`. */
+export function timeInName(now: number): string {
+  return new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
 /** Deletes the oldest backups of an agent in a folder beyond a number; returns their paths. */

@@ -25,6 +25,7 @@ import {
 } from '../actors/records/records.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { agentFiles } from './agent-files.ts';
+import { timeInName } from './backup-agent.ts';
 import { BackupError, type BackupHead, readBackup } from './backup-file.ts';
 import { assumedEnvironment } from './lenient-environment.ts';
 import { lockFiles } from './lock-files.ts';
@@ -210,8 +211,7 @@ function moveLog(staged: string, log: string): void {
  * store: SQLite would apply it to the next store.
  */
 function keepFormer(store: string, now: number): string | null {
-  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
-  const former = `${store}.replaced-${time}`;
+  const former = `${store}.replaced-${timeInName(now)}`;
   const isThere = existsSync(store);
   if (isThere) linkSync(store, former);
   for (const end of ['-wal', '-shm', '-journal']) {

@@ -1,6 +1,6 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { editorSchema } from '../actors/config/config.ts';
+import { replaceFile } from '../actors/replace-file.ts';
 import { schemaPath } from './editor-line.ts';
 
 /** Writes the JSON Schemas of files into the state folder of an agent, for editors. Returns their paths. */
@@ -17,16 +17,4 @@ export async function writeSchemas(directory: string, files: readonly string[]):
 /** Returns the text of the JSON Schema of a file. */
 export function schemaText(file: string): string {
   return `${JSON.stringify(editorSchema(file), null, 2)}\n`;
-}
-
-async function replaceFile(path: string, content: string): Promise<void> {
-  const draft = `${path}.${process.pid}`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    await writeFile(draft, content, { flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
 }

@@ -15,6 +15,24 @@ export async function passphraseFor(session: Asking, directory: string): Promise
   return askHidden(session, 'Passphrase of the secrets');
 }
 
+/**
+ * Returns the passphrase for a start in the background, and leaves stdin. Throws CliError if the agent needs one and none
+ * is given.
+ */
+export async function passphraseToStart(
+  session: Asking,
+  directory: string,
+): Promise<string | null> {
+  const passphrase = await passphraseFor(session, directory);
+  session.input.leave();
+  if (passphrase !== null || !needsPassphrase(directory, session.env)) return passphrase;
+  throw new CliError('the secrets of the agent need their passphrase', {
+    code: 'passphrase_missing',
+    exitCode: exitCodes.authentication,
+    hint: 'give it with --passphrase-stdin or SERVICE_PASSPHRASE',
+  });
+}
+
 /** Returns the passphrase given with the command; `null` if there is none. Throws CliError for an empty line. */
 export async function givenPassphrase({ passphrase, input }: Asking): Promise<string | null> {
   if (passphrase.fromStdin !== true || passphrase.value !== null) return passphrase.value;

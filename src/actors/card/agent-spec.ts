@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { AgentSkill } from '../../machines/card/agent-card.ts';
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import { commandLine } from '../command-line.ts';
 import type { ServiceConfig } from '../config/config.ts';
+import { replaceFile } from '../replace-file.ts';
 import type { Skill } from '../tools/tools.ts';
 import { distinctTags, inOrder, skillOfFile } from './agent-skill.ts';
 
@@ -104,15 +104,7 @@ export function formatAgentSpec(config: ServiceConfig, skills: readonly Skill[])
 /** Writes the build spec of an agent's folder atomically and resolves with its path. */
 export async function writeAgentSpec(directory: string, content: string): Promise<string> {
   const path = join(directory, agentSpecPath);
-  const draft = `${path}.${process.pid}`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    await writeFile(draft, content, { flush: true });
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  await replaceFile(path, content);
   return path;
 }
 

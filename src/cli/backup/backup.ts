@@ -4,10 +4,10 @@ import { systemClock } from '../../actors/system-clock.ts';
 import { backupAgent, backupName, pruneBackups } from '../../agent/backup-agent.ts';
 import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import { counted } from '../counted.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
-import { counted } from './counted.ts';
 import { sqliteAgent } from './sqlite-agent.ts';
 
 export interface BackupOptions {

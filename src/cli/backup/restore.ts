@@ -5,10 +5,10 @@ import { systemClock } from '../../actors/system-clock.ts';
 import { lenientEnvironment } from '../../agent/lenient-environment.ts';
 import { checkBackupFile, restoreAgent } from '../../agent/restore-agent.ts';
 import { shellWord } from '../../machines/shell-word.ts';
+import { counted } from '../counted.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
-import { counted } from './counted.ts';
 
 export interface RestoreOptions {
   dir: string;

@@ -2,14 +2,13 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { LaunchError, launchAgent, serveLogPath } from '../../actors/workspace/workspace.ts';
-import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { type DaemonFlags, daemonWords } from '../daemon-flags.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
-import { passphraseFor } from '../secret-access.ts';
+import { passphraseToStart } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { ownCommand } from './own-command.ts';
 
@@ -21,9 +20,7 @@ export async function serveStart(session: Session, options: DaemonFlags): Promis
   const { output, env } = session;
   const directory = resolve(options.dir);
   if (!existsSync(join(directory, 'service.yaml'))) throw noAgent(directory);
-  const passphrase = await passphraseFor(session, directory);
-  session.input.leave();
-  if (passphrase === null && needsPassphrase(directory, env)) throw noPassphrase();
+  const passphrase = await passphraseToStart(session, directory);
   const stop = showProgress(output, 'the agent starts');
   try {
     const served = await launchAgent({
@@ -69,13 +66,5 @@ function noAgent(directory: string): CliError {
     code: 'not_found',
     exitCode: exitCodes.notFound,
     hint: `make an agent with: ${commandLine('init')}, or name its folder with --dir`,
-  });
-}
-
-function noPassphrase(): CliError {
-  return new CliError('the secrets of the agent need their passphrase', {
-    code: 'passphrase_missing',
-    exitCode: exitCodes.authentication,
-    hint: 'give it with --passphrase-stdin or SERVICE_PASSPHRASE',
   });
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { copyAgentStore } from '../../agent/copy-agent-store.ts';
+import { counted } from '../counted.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
@@ -36,8 +37,4 @@ export async function storeCopy(
     ),
   );
   output.json({ schema: address.schema, rows, jobs, lines });
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import { readServeFile, type ServeFile } from '../../actors/process/process.ts';
 import { haltAgent, launchAgent, sightAgent } from '../../actors/workspace/workspace.ts';
-import { needsPassphrase } from '../../agent/agent-environment.ts';
 import { localUrl } from '../../machines/url-of.ts';
-import { CliError, exitCodes } from '../cli-error.ts';
 import { showProgress } from '../progress.ts';
-import { passphraseFor } from '../secret-access.ts';
 import { ownCommand } from '../serve/own-command.ts';
 import type { Session } from '../session.ts';
 
@@ -13,21 +10,6 @@ import type { Session } from '../session.ts';
 export async function runningAgent(directory: string): Promise<ServeFile | null> {
   const sighting = await sightAgent(directory);
   return sighting.kind === 'served' ? readServeFile(join(directory, '.service')) : null;
-}
-
-/** Asks for the passphrase of the agent's secrets before anything stops. Throws CliError without one. */
-export async function passphraseToRestart(
-  session: Session,
-  directory: string,
-): Promise<string | null> {
-  const passphrase = await passphraseFor(session, directory);
-  session.input.leave();
-  if (passphrase !== null || !needsPassphrase(directory, session.env)) return passphrase;
-  throw new CliError('the secrets of the agent need their passphrase', {
-    code: 'passphrase_missing',
-    exitCode: exitCodes.authentication,
-    hint: 'give it with --passphrase-stdin or SERVICE_PASSPHRASE',
-  });
 }
 
 /** Stops an agent in the background. */

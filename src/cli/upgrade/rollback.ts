@@ -11,8 +11,9 @@ import { sqliteAgent } from '../backup/sqlite-agent.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
+import { passphraseToStart } from '../secret-access.ts';
 import type { Session } from '../session.ts';
-import { passphraseToRestart, runningAgent, startAgain, stopAgent } from './background-agent.ts';
+import { runningAgent, startAgain, stopAgent } from './background-agent.ts';
 
 /**
  * `rollback`: undoes the last upgrade with the release before it (docs/backup.md). A store that this release can use
@@ -25,7 +26,7 @@ export async function rollback(session: Session, { dir }: { dir: string }): Prom
   const running = await runningAgent(directory);
   const isBackground = running?.in_background === true;
   if (running !== null && !isBackground) throw stillRuns(running.pid);
-  const passphrase = isBackground ? await passphraseToRestart(session, directory) : null;
+  const passphrase = isBackground ? await passphraseToStart(session, directory) : null;
   const standing = storeStanding(resolve(directory, config.store.path));
   const keepsStore = standing === null || (standing.isUsable && standing.others === 0);
   const { backup } = note;

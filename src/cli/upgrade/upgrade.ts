@@ -11,14 +11,15 @@ import { assumedEnvironment } from '../../agent/lenient-environment.ts';
 import { writeUpgradeNote } from '../../agent/upgrade-note.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { version as release } from '../../version.ts';
-import { counted } from '../backup/counted.ts';
 import { sqliteAgent } from '../backup/sqlite-agent.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
+import { counted } from '../counted.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
+import { passphraseToStart } from '../secret-access.ts';
 import type { Session } from '../session.ts';
-import { passphraseToRestart, runningAgent, startAgain, stopAgent } from './background-agent.ts';
+import { runningAgent, startAgain, stopAgent } from './background-agent.ts';
 
 export interface UpgradeOptions {
   dir: string;
@@ -52,7 +53,7 @@ export async function upgrade(session: Session, options: UpgradeOptions): Promis
   };
   if (options.check === true) return output.json({ ...plan, backup: null, url: null });
   const isBackground = running?.in_background === true;
-  const passphrase = isBackground ? await passphraseToRestart(session, directory) : null;
+  const passphrase = isBackground ? await passphraseToStart(session, directory) : null;
   const backup = standing === null ? null : await backUp(session, directory, config);
   const at = new Date(systemClock().now()).toISOString();
   writeUpgradeNote(directory, { from, to: release, backup: backup?.path ?? null, at });
