@@ -8,6 +8,7 @@ import {
   type AuditSinks,
   type EndOfDuty,
   HeldDuty,
+  type JobCounts,
   loadSharedStore,
   type PostgresStore,
   UnreachableError,
@@ -49,6 +50,8 @@ export interface SharedFigures {
   takeovers: number;
   /** True while this daemon runs the chats, the push notifications, the log file and its sinks. */
   isKeeper: boolean;
+  /** Counts the jobs of all daemons by queue. */
+  jobs: () => Promise<JobCounts[]>;
 }
 
 /** A shared store and the parts that share its work. */
@@ -129,6 +132,7 @@ export async function openShared({
       ...store.figures,
       takeovers: engine.takeovers,
       isKeeper: duty.isHeld,
+      jobs: () => engine.counts(),
     }),
     clock: (base) => store.clock(base),
   };

@@ -160,13 +160,23 @@ it('count rulings, decisions and waits of calls of other programs', async () => 
   expect(await linesOf(agent, /^holdpoint_deferrals_pending/)).toEqual([
     'holdpoint_deferrals_pending 2',
   ]);
+  const open = async () => counting(await linesOf(agent, /^holdpoint_holds_open/));
+  expect(await open()).toEqual([
+    'holdpoint_holds_open{state="waiting"} 2',
+    'holdpoint_holds_open{state="released"} 1',
+  ]);
   await agent.post(`/holds/${approved}/decisions`, { decision: 'approve' });
   await agent.post(`/holds/${rejected}/decisions`, { decision: 'reject' });
+  expect(await open()).toEqual([
+    'holdpoint_holds_open{state="granted"} 1',
+    'holdpoint_holds_open{state="released"} 1',
+  ]);
   await agent.get(`/holds/${approved}`);
   await agent.post(`/holds/${approved}/outcome`, { status: 'succeeded' });
+  expect(await open()).toEqual(['holdpoint_holds_open{state="released"} 1']);
   const found = await linesOf(
     agent,
-    /^holdpoint_(rulings|decisions|decision_latency_seconds_count|holds|escalations|reminders|grants)/,
+    /^holdpoint_(rulings|decisions|decision_latency_seconds_count|holds_total|escalations|reminders|grants)/,
   );
   expect(counting(found).toSorted()).toEqual([
     'holdpoint_decision_latency_seconds_count{decision="approve",kind="hold"} 1',

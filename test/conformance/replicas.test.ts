@@ -32,6 +32,30 @@ describe('three daemons of one agent', () => {
     expect((await c.get('/tasks/order-1')).body.status.state).toBe('completed');
   });
 
+  it('count the jobs that they share', async () => {
+    const { a, b } = await startReplicas(server, deferring());
+    const held = a.send('order-1', paying);
+    await a.reached('order-1', 'deferred');
+    const lines = async () => {
+      const { body } = await b.get('/metrics');
+      return String(body)
+        .split('\n')
+        .filter((line) => line.startsWith('holdpoint_store_jobs{'));
+    };
+    const counted = (scheduled: number) => [
+      `holdpoint_store_jobs{queue="deadlines",state="scheduled"} ${scheduled}`,
+      'holdpoint_store_jobs{queue="deadlines",state="ready"} 0',
+      'holdpoint_store_jobs{queue="deadlines",state="active"} 0',
+      'holdpoint_store_jobs{queue="tasks",state="scheduled"} 0',
+      'holdpoint_store_jobs{queue="tasks",state="ready"} 0',
+      'holdpoint_store_jobs{queue="tasks",state="active"} 0',
+    ];
+    await vi.waitFor(async () => expect(await lines()).toEqual(counted(1)), patient);
+    await b.decide('order-1', { decision: 'approve', approver: 'ann' });
+    await held;
+    await vi.waitFor(async () => expect(await lines()).toEqual(counted(0)), patient);
+  });
+
   it("are out of reach of each other's tools, as they are of their own", async () => {
     const open = { builtin_tools: ['http_request'], egress: { mode: 'dev-open' } };
     const { a, b, join } = await startReplicas(server, { ...deferring(), ...open });

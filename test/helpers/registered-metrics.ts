@@ -59,6 +59,7 @@ export const everyPort = {
     intake: { isReady: () => true },
     metrics: {
       census: async () => ({ deferred: 1 }),
+      openHolds: async () => ({ waiting: 1 }),
       waits: async () => ({ oldestAt: 0, expiresAt: 1, overdue: 0 }),
       strangers: async () => 0,
       live: () => 0,
@@ -68,7 +69,13 @@ export const everyPort = {
   auditLag: async () => 0,
   auditSinks: () => [{ name: 'siem', delivered: 1, dropped: 0, lag: 0 }],
   channels: async () => [{ adapter: 'slack', state: 'connected', pending: 0, oldestAt: null }],
-  shared: () => ({ conflicts: 0, lag: 0, takeovers: 0, isKeeper: true }),
+  shared: () => ({
+    conflicts: 0,
+    lag: 0,
+    takeovers: 0,
+    isKeeper: true,
+    jobs: async () => [{ queue: 'tasks', scheduled: 0, ready: 0, active: 0 }],
+  }),
   mcpServers: {
     states: () => [{ name: 'shop', state: 'connected', calls: 1, failures: 0, total: 3 }],
   },

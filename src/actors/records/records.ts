@@ -55,6 +55,7 @@ export {
 } from './log/audit.ts';
 export { finishedFilesOf, finishedPath, logFilesOf } from './log/log-files.ts';
 export { type EndOfDuty, HeldDuty } from './postgres/held-duty.ts';
+export type { JobCounts } from './postgres/job-engine.ts';
 export type { LogAddress, PostgresLog, StoreCopy, StoreReport } from './postgres/postgres.ts';
 export type { PostgresStore } from './postgres/postgres-store.ts';
 export { type AuditSinks, createAuditSinks } from './sinks/audit-sinks.ts';

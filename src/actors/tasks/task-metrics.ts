@@ -1,3 +1,4 @@
+import type { OpenHoldState } from '../../machines/domain/hold.ts';
 import type { TaskState } from '../../machines/domain/task.ts';
 import type { TaskRows, WaitFigures } from '../records/records.ts';
 import type { Measured } from './measured.ts';
@@ -14,6 +15,7 @@ export interface TaskMetricsPorts {
 }
 
 type Census = Partial<Record<TaskState, number>>;
+type OpenHolds = Partial<Record<OpenHoldState, number>>;
 
 /** Counts tasks, without any data that identifies their owners. */
 export class TaskMetrics {
@@ -21,6 +23,7 @@ export class TaskMetrics {
   readonly #hearing: ((measured: Measured) => void)[] = [];
   readonly #census: ReusedCount<Census>;
   readonly #pending: ReusedCount<number>;
+  readonly #openHolds: ReusedCount<OpenHolds>;
   readonly #strangers: ReusedCount<number>;
   #hasStrangers = true;
 
@@ -35,6 +38,7 @@ export class TaskMetrics {
       (pending) => isShared && pending >= many,
       now,
     );
+    this.#openHolds = new ReusedCount(() => rows.countOpenHolds(), isMany, now);
     this.#strangers = new ReusedCount(
       () => this.#countStrangers(),
       () => isShared && this.#census.isReused,
@@ -60,6 +64,11 @@ export class TaskMetrics {
   async census(): Promise<Census> {
     const [census, deferred] = await Promise.all([this.#census.now(), this.#pending.now()]);
     return { ...census, deferred };
+  }
+
+  /** Counts holds without a known end by state. If there are many, the count may be some seconds old. */
+  openHolds(): Promise<OpenHolds> {
+    return this.#openHolds.now();
   }
 
   /** Describes the calls that wait for a decision at a time, in epoch milliseconds. */
@@ -95,6 +104,6 @@ export class TaskMetrics {
 /** From this number of tasks, a database takes long to count them. */
 const many = 10_000;
 
-function isMany(census: Census): boolean {
-  return Object.values(census).reduce((sum, tasks) => sum + tasks, 0) >= many;
+function isMany(counted: Census | OpenHolds): boolean {
+  return Object.values(counted).reduce((sum, tasks) => sum + tasks, 0) >= many;
 }

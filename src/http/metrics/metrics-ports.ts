@@ -39,7 +39,13 @@ export interface MetricsPorts {
   >;
   /** Sharing metrics of several daemons; absent for a single daemon. */
   shared?:
-    | (() => { conflicts: number; lag: number; takeovers: number; isKeeper: boolean })
+    | (() => {
+        conflicts: number;
+        lag: number;
+        takeovers: number;
+        isKeeper: boolean;
+        jobs: () => Promise<{ queue: string; scheduled: number; ready: number; active: number }[]>;
+      })
     | undefined;
   /** The MCP servers of the agent; absent without one. */
   mcpServers?: Pick<OperatedServers, 'states'>;

@@ -65,4 +65,15 @@ function addShared(readings: Readings, figures: NonNullable<RegistryPorts['share
     help: 'Whether this daemon runs the chats, the push notifications and the log file of the agent.',
     read: () => [{ value: figures().isKeeper ? 1 : 0 }],
   });
+  readings.gauge({
+    name: 'holdpoint_store_jobs',
+    help: 'Jobs that the daemons share, by queue and state, some seconds old.',
+    labelNames: ['queue', 'state'],
+    async read() {
+      const queues = await figures().jobs();
+      return queues.flatMap(({ queue, ...counts }) =>
+        Object.entries(counts).map(([state, value]) => ({ labels: { queue, state }, value })),
+      );
+    },
+  });
 }

@@ -1,3 +1,4 @@
+import { openHoldStates } from '../../machines/domain/hold.ts';
 import { taskStates } from '../../machines/domain/task.ts';
 import type { RegistryPorts } from './metrics-ports.ts';
 import { type Readings, sharedRead } from './readings.ts';
@@ -40,6 +41,15 @@ export function addTaskMetrics(
     async read() {
       const counted = await census();
       return taskStates.map((state) => ({ labels: { state }, value: counted[state] ?? 0 }));
+    },
+  });
+  readings.gauge({
+    name: 'holdpoint_holds_open',
+    help: 'Calls of other programs that wait for a decision, for their program or for their outcome, by state.',
+    labelNames: ['state'],
+    async read() {
+      const counted = await tasks.openHolds();
+      return openHoldStates.map((state) => ({ labels: { state }, value: counted[state] ?? 0 }));
     },
   });
   readings.gauge({

@@ -63,6 +63,11 @@ export interface HoldOutcome {
 /** The states of a granted call (src/machines/hold/hold-machine.ts). */
 export type HoldState = 'granted' | 'released' | 'closed' | 'unaccounted' | 'withdrawn';
 
+/** The states of a hold without a known end: a person decides, then the program runs the call and reports its outcome. */
+export const openHoldStates = ['waiting', 'granted', 'released', 'unaccounted'] as const;
+
+export type OpenHoldState = (typeof openHoldStates)[number];
+
 /** The use of a granted call. */
 export interface HoldAccount {
   state: HoldState;

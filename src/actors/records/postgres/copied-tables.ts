@@ -43,6 +43,7 @@ export const copiedTables: readonly CopiedTable[] = [
       owner_org: text,
       owner: text,
       expires_at: bigint,
+      open_hold: text,
     },
   },
   {

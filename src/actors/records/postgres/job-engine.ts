@@ -38,6 +38,14 @@ export interface JobEngineOptions {
   log: Log;
 }
 
+/** Jobs of a queue: those whose time has not come, those that wait for a daemon, and those that a daemon runs. */
+export interface JobCounts {
+  queue: string;
+  scheduled: number;
+  ready: number;
+  active: number;
+}
+
 /** Payload of a job. */
 interface JobData {
   task: string;
@@ -94,6 +102,17 @@ export class JobEngine implements JobWriter {
   /** Number of tasks that this daemon has taken over from dead daemons. */
   get takeovers(): number {
     return this.#takeovers;
+  }
+
+  /** Counts the jobs by queue and state. The engine renews the counts every two seconds. */
+  async counts(): Promise<JobCounts[]> {
+    const queues = await this.#boss.getQueues([works, deadlines]);
+    return queues.map(({ name, deferredCount, readyCount, activeCount }) => ({
+      queue: name,
+      scheduled: deferredCount,
+      ready: readyCount,
+      active: activeCount,
+    }));
   }
 
   async write(transaction: JobTransaction, changes: JobChanges): Promise<void> {

@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { isFinal, type TaskState } from '../../../machines/domain/task.ts';
+import { openHoldOf } from '../store/open-holds.ts';
 import { approversOf, ownerColumns } from '../store/task-owners.ts';
 import { columnsOf } from '../store/task-row.ts';
 import type { TaskWrite } from '../store/task-store.ts';
@@ -69,7 +70,8 @@ async function takenMessages(
 
 const columns = `state text, revision bigint, changed_at bigint, deadline_at bigint, deferral_id text,
   machine_version integer, audit_seq bigint, started_call text, task text, snapshot text,
-  context_id text, contents text, approvers text, owner_org text, owner text, expires_at bigint`;
+  context_id text, contents text, approvers text, owner_org text, owner text, expires_at bigint,
+  open_hold text`;
 const names = columns.split(',').map((column) => column.trim().split(' ')[0] ?? '');
 const rowsOf = `json_to_recordset($1::text::json) AS x(n integer, id text, expected bigint, ${columns})`;
 const insertTasks = `INSERT INTO tasks (id, ${names.join(', ')})
@@ -121,6 +123,7 @@ function rowOf(change: TaskWrite['change']) {
     owner_org,
     owner,
     expires_at: task.deferral?.expiresAt ?? null,
+    open_hold: openHoldOf(task),
   };
 }
 

@@ -207,6 +207,18 @@ const upgrades = `
   );
 `;
 
+/**
+ * Version 9: the state of each hold without a known end (src/actors/records/store/open-holds.ts). Task JSON may contain
+ * values that PostgreSQL cannot parse, so the state is searched in its text.
+ */
+const openHolds = `
+  ALTER TABLE tasks ADD COLUMN open_hold TEXT;
+  UPDATE tasks SET open_hold = CASE state WHEN 'deferred' THEN 'waiting' ELSE
+    substring(task from '"account":\\{"state":"(granted|released|unaccounted)","grantedAt":') END
+    WHERE strpos(task, '"askedSha256":') > 0 AND (state = 'deferred' OR strpos(task, '"account":{"state":"') > 0);
+  CREATE INDEX tasks_by_open_hold ON tasks (open_hold, state, deadline_at) WHERE open_hold IS NOT NULL;
+`;
+
 /** Migrations from each version of the tables to the next; append only. */
 export const postgresSteps: readonly string[] = [
   first,
@@ -217,6 +229,7 @@ export const postgresSteps: readonly string[] = [
   webSessions,
   webRecords,
   upgrades,
+  openHolds,
 ];
 
 /**

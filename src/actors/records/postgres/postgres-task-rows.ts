@@ -1,4 +1,6 @@
+import type { OpenHoldState } from '../../../machines/domain/hold.ts';
 import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
+import { countOpenHolds } from '../store/open-holds.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
 import {
   isKnown as known,
@@ -128,6 +130,11 @@ export class PostgresTaskRows implements TaskRows {
       'SELECT state, count(*) AS tasks FROM tasks GROUP BY state',
     );
     return Object.fromEntries(rows.map(({ state, tasks }) => [state, tasks]));
+  }
+
+  async countOpenHolds(): Promise<Partial<Record<OpenHoldState, number>>> {
+    const rows = await this.#database.query<{ state: string; holds: number }>(countOpenHolds);
+    return Object.fromEntries(rows.map(({ state, holds }) => [state, holds]));
   }
 
   async #taskWhere(condition: string, value: string): Promise<Task | undefined> {

@@ -151,6 +151,15 @@ const compatibility = `
   INSERT INTO store_info VALUES (1, 0);
 `;
 
+/** Migration from version 9: the state of each hold without a known end (src/actors/records/store/open-holds.ts). */
+const openHolds = `
+  ALTER TABLE tasks ADD COLUMN open_hold TEXT;
+  UPDATE tasks SET open_hold = iif(state = 'deferred', 'waiting', task ->> '$.hold.account.state')
+    WHERE instr(task, '"askedSha256":') > 0 AND CASE WHEN json_valid(task) THEN task -> '$.hold' IS NOT NULL
+      AND (state = 'deferred' OR task ->> '$.hold.account.state' IN ('granted', 'released', 'unaccounted')) END;
+  CREATE INDEX tasks_by_open_hold ON tasks (open_hold, state, deadline_at) WHERE open_hold IS NOT NULL;
+`;
+
 /** Migrations from each version of the store to the next; append only. */
 export const schemaSteps: readonly string[] = [
   first,
@@ -162,6 +171,7 @@ export const schemaSteps: readonly string[] = [
   waits,
   contexts,
   compatibility,
+  openHolds,
 ];
 
 /**

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { OpenHoldState } from '../../../machines/domain/hold.ts';
 import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
+import { countOpenHolds, openHoldOf } from '../store/open-holds.ts';
 import { approversOf, columnsOfOwner, ownerColumns } from '../store/task-owners.ts';
 import {
   columnsOf,
@@ -81,6 +83,7 @@ export class SqliteTaskRows implements TaskRows {
       contents,
       approversOf(task),
       task.deferral?.expiresAt ?? null,
+      openHoldOf(task),
       task.id,
     ];
     if (change.expected === 0)
@@ -179,6 +182,11 @@ export class SqliteTaskRows implements TaskRows {
     return this.#counts.now();
   }
 
+  async countOpenHolds(): Promise<Partial<Record<OpenHoldState, number>>> {
+    const rows = this.#sql.countOpenHolds.all();
+    return Object.fromEntries(rows.map(({ state, holds }) => [String(state), Number(holds)]));
+  }
+
   /** Deletes up to `limit` final tasks that ended before a time; returns how many. */
   deleteEnded(before: number, limit: number): number {
     return Number(this.#sql.deleteEnded.run(before, limit).changes);
@@ -205,11 +213,12 @@ function prepare(database: DatabaseSync) {
   return {
     insert: sql(`INSERT INTO tasks (state, revision, changed_at, deadline_at, deferral_id,
       machine_version, audit_seq, started_call, task, snapshot, context_id, contents,
-      approvers, expires_at, id, owner_org, owner)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
+      approvers, expires_at, open_hold, id, owner_org, owner)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
     update: sql(`UPDATE tasks SET state = ?, revision = ?, changed_at = ?, deadline_at = ?,
       deferral_id = ?, machine_version = ?, audit_seq = ?, started_call = ?, task = ?, snapshot = ?,
-      context_id = ?, contents = ?, approvers = ?, expires_at = ? WHERE id = ? AND revision = ?`),
+      context_id = ?, contents = ?, approvers = ?, expires_at = ?, open_hold = ?
+      WHERE id = ? AND revision = ?`),
     own: sql(
       'UPDATE tasks SET owner_org = ?1, owner = ?2 WHERE id = ?3 AND (owner_org, owner) <> (?1, ?2)',
     ),
@@ -228,6 +237,7 @@ function prepare(database: DatabaseSync) {
     nextDeadline: sql(`SELECT deadline_at AS at FROM tasks WHERE deadline_at > ? AND ${known}
       ORDER BY deadline_at LIMIT 1`),
     waits: sql(waitsAt('?')),
+    countOpenHolds: sql(countOpenHolds),
     deleteEnded: sql(`DELETE FROM tasks WHERE position IN (
       SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)`),
   };

@@ -1,3 +1,4 @@
+import type { OpenHoldState } from '../../../machines/domain/hold.ts';
 import type { DecidedCall, Owner, Task, TaskState } from '../../../machines/domain/task.ts';
 import type { EnteredState, StateHistory } from '../../../machines/task/entered-state.ts';
 import type { TaskScope } from '../../../machines/task/task-access.ts';
@@ -89,6 +90,8 @@ export interface TaskRows {
   count(state: TaskState): Promise<number>;
   /** Counts tasks by state; states without tasks are omitted. */
   countByState(): Promise<Partial<Record<TaskState, number>>>;
+  /** Counts the holds without a known end by state; states without holds are omitted. */
+  countOpenHolds(): Promise<Partial<Record<OpenHoldState, number>>>;
 }
 
 /**
