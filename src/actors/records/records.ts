@@ -77,6 +77,7 @@ export type {
   ApprovalSlot,
   ApprovalWrite,
 } from './store/approval-rows.ts';
+export type { RestoredStore } from './store/audit-opening.ts';
 export type { ChannelNameRows } from './store/channel-name-rows.ts';
 export type { ConversationRows } from './store/conversation-rows.ts';
 export { lockDirectory } from './store/directory-lock.ts';

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Session } from '../session.ts';
 import type { StoreCopyOptions } from './store-copy.ts';
 import type { StoreMigrateOptions } from './store-migrate.ts';
+import type { StoreRestoredOptions } from './store-restored.ts';
 
 export function storeCommand(session: Session): Command {
   const store = new Command('store').description('manage a store in PostgreSQL');
@@ -12,6 +13,15 @@ export function storeCommand(session: Session): Command {
     .action(async (options: StoreMigrateOptions) => {
       const { storeMigrate } = await import('./store-migrate.ts');
       await storeMigrate(session, options);
+    });
+  store
+    .command('restored')
+    .description('settle tables that were restored to an earlier time, so that no call runs twice')
+    .option('--dir <dir>', "the agent's folder", '.')
+    .option('--moved', 'no daemon ran since the tables were copied: nothing ends')
+    .action(async (options: StoreRestoredOptions) => {
+      const { storeRestored } = await import('./store-restored.ts');
+      await storeRestored(session, options);
     });
   store
     .command('copy')

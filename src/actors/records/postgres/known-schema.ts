@@ -11,6 +11,8 @@ export interface FoundSchema {
   /** The oldest version whose releases can work with the tables. */
   readableFrom: number;
   agentId: string;
+  /** True if the tables are a copy of those that the agent used, such as tables restored from a dump. */
+  isCopy: boolean;
 }
 
 /**
@@ -24,7 +26,8 @@ export async function findSchema(
   try {
     // Fully qualified, since the search path silently skips a schema without permissions.
     const rows = await query(`SELECT version, agent_id AS "agentId",
-      coalesce((to_jsonb(store_info) ->> 'readable_from')::integer, version) AS "readableFrom"
+      coalesce((to_jsonb(store_info) ->> 'readable_from')::integer, version) AS "readableFrom",
+      coalesce((to_jsonb(store_info) ->> 'tables')::bigint <> to_regclass('"${schema}".tasks')::oid::bigint, false) AS "isCopy"
       FROM "${schema}".store_info`);
     return (rows[0] ?? null) as FoundSchema | null;
   } catch (error) {
@@ -38,10 +41,17 @@ export function isMissing(error: unknown): boolean {
   return causesOf(error).some((cause) => /^(42P01|3F000)$/.test(codeOf(cause)));
 }
 
-/** Throws DatabaseError for tables that only later releases can use, or of another agent than the given one. */
+/**
+ * Throws DatabaseError for tables that only later releases can use, of another agent than the given one, or that are a
+ * copy which is not settled yet, unless `acceptsCopy` is set.
+ */
 export function checkSchema(
-  { version, readableFrom, agentId }: FoundSchema,
-  { schema, agentId: wanted }: { schema: string; agentId: string | null },
+  { version, readableFrom, agentId, isCopy }: FoundSchema,
+  {
+    schema,
+    agentId: wanted,
+    acceptsCopy = false,
+  }: { schema: string; agentId: string | null; acceptsCopy?: boolean | undefined },
 ): void {
   if (wanted !== null && agentId !== wanted) {
     throw new DatabaseError(
@@ -53,6 +63,12 @@ export function checkSchema(
     throw new DatabaseError(
       `the schema ${schema} has store version ${version}, this version reads ${knownVersion}`,
       'start the version that wrote it, or set store.schema to a new name',
+    );
+  }
+  if (isCopy && !acceptsCopy) {
+    throw new DatabaseError(
+      `the tables of the schema ${schema} were restored or copied, so their calls may have run since`,
+      'run holdpoint store restored, or holdpoint store restored --moved if no daemon ran since the copy',
     );
   }
 }

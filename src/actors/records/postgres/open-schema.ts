@@ -7,6 +7,8 @@ import { postgresSteps, readableFrom } from './postgres-steps.ts';
 export interface SchemaOwner {
   schema: string;
   agentId: string;
+  /** True if the tables may be a copy that is not settled yet. */
+  acceptsCopy?: boolean | undefined;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface SchemaOwner {
  */
 export async function openSchema(
   client: PoolClient,
-  { schema, agentId }: SchemaOwner,
+  { schema, agentId, acceptsCopy }: SchemaOwner,
 ): Promise<number> {
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `tasks of ${schema}`,
@@ -30,8 +32,9 @@ export async function openSchema(
     version: 0,
     readableFrom: 0,
     agentId,
+    isCopy: false,
   };
-  checkSchema(found, { schema, agentId });
+  checkSchema(found, { schema, agentId, acceptsCopy });
   if (found.version >= knownVersion) return found.version;
   await client.query(postgresSteps.slice(found.version).join(''));
   await client.query('UPDATE store_info SET version = $1, readable_from = $2', [

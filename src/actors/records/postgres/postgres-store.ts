@@ -38,6 +38,8 @@ export interface PostgresStoreOptions extends PostgresAddress {
   /** State folder of the agent, locked by this daemon; when absent, earlier users of the folder are unknown. */
   folder?: string;
   audit: { chain: boolean; signer: LineSigner | null };
+  /** True if the tables may be a copy that is not settled yet. */
+  acceptsCopy?: boolean;
   /** The running release, which other daemons name; not recorded when absent. */
   release?: string;
   log: Log;

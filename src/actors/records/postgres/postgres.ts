@@ -8,4 +8,5 @@ export { type Migration, migrateStore } from './migrate-store.ts';
 export { offerLines } from './offer-lines.ts';
 export { openSharedStore } from './open-shared-store.ts';
 export { type LogAddress, PostgresLog } from './postgres-log.ts';
+export { settleCopy } from './settle-copy.ts';
 export { tailDatabase } from './tail-database.ts';

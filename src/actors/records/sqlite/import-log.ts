@@ -6,8 +6,8 @@ import { recordedEvent } from '../log/recorded-event.ts';
 import { verifyFiles } from '../log/verify-files.ts';
 import type { AuditHead } from '../store/audit-head.ts';
 import { StoreError } from '../store/store-error.ts';
+import type { TaskInLog } from '../store/task-in-log.ts';
 import { openWaits } from './open-waits.ts';
-import type { TaskInLog } from './task-in-log.ts';
 
 /** A log without a store. */
 export interface ImportedLog {

@@ -6,7 +6,7 @@ import { callFields } from '../log/audit-event-of.ts';
 import { maximumLineBytes } from '../log/chain-format.ts';
 import { LineSplitter } from '../log/line-splitter.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
-import { TaskInLog, taskOfLine } from './task-in-log.ts';
+import { TaskInLog, taskOfLine } from '../store/task-in-log.ts';
 
 const opening = 'task_deferred';
 

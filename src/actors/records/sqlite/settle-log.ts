@@ -4,12 +4,12 @@ import type { LineSigner } from '../log/line-signer.ts';
 import type { PublicKeySet } from '../log/public-keys.ts';
 import type { AuditHead } from '../store/audit-head.ts';
 import type { AuditOpening } from '../store/audit-opening.ts';
+import type { TaskInLog } from '../store/task-in-log.ts';
 import type { AuditRows } from './audit-head.ts';
 import { linesAhead } from './lines-ahead.ts';
 import { wordsOfLostWaits } from './open-waits.ts';
 import { SqliteTaskRows } from './sqlite-task-rows.ts';
 import { StoreBehindError } from './store-behind-error.ts';
-import type { TaskInLog } from './task-in-log.ts';
 import { TasksBehind } from './tasks-behind.ts';
 
 /** Lines that the store did not know, and their tasks. */

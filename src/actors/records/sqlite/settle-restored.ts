@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { restoredWhileRunning } from '../../../machines/task/failure-of.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { RestoredStore } from '../store/audit-opening.ts';
+import { delegationEnded, restoredEvent, restoredWarning } from '../store/restored-events.ts';
 import { hasTable, type RestoredMark } from './restored-mark.ts';
 import type { SqliteTaskRows } from './sqlite-task-rows.ts';
 import { TasksBehind } from './tasks-behind.ts';
@@ -27,15 +28,10 @@ export function settleRestored(
   change(database, 'web_sessions', 'DELETE FROM web_sessions');
   database.exec('DROP TABLE restored');
   const restored = { backupAt, ended, waiting, grants };
-  const fields = {
-    backup_at: new Date(backupAt).toISOString(),
-    tasks_ended: ended,
-    waiting,
-    grants_suspended: grants,
+  return {
+    restored,
+    events: [restoredEvent(restored, at), ...endDelegations(database, at), ...events],
   };
-  const ts = new Date(at).toISOString();
-  const event = { event: 'store_restored', ts, fields };
-  return { restored, events: [event, ...endDelegations(database, at), ...events] };
 }
 
 /** A person may have taken a right back since the backup. */
@@ -44,27 +40,21 @@ function endDelegations(database: DatabaseSync, at: number): AuditEvent[] {
   const ended = database.prepare('DELETE FROM delegations RETURNING *').all();
   return ended
     .filter(({ until }) => Number(until) > at)
-    .map(({ id, giver, taker, until }) => ({
-      event: 'delegation_ended',
-      ts: new Date(at).toISOString(),
-      fields: {
-        ...{ id: String(id), from: String(giver), to: String(taker) },
-        until: new Date(Number(until)).toISOString(),
-      },
-    }));
+    .map(({ id, giver, taker, until }) => {
+      const people = { from: String(giver), to: String(taker) };
+      return delegationEnded({ id: String(id), ...people, until: Number(until) }, at);
+    });
 }
 
 /** The context is what every approval surface shows; the triggers of the notices see the change. */
 function warnApprovers(database: DatabaseSync, backupAt: number): number {
-  const time = new Date(backupAt).toISOString();
-  const warning = `Restored from a backup of ${time}: this call may have been decided since, so check before you approve.\n`;
   const inside = (column: string, path: string): string =>
     `json_replace(${column}, '${path}', ?1 || (${column} ->> '${path}'))`;
   const update = database.prepare(`UPDATE tasks SET
     task = ${inside('task', '$.deferral.context')},
     snapshot = ${inside('snapshot', '$.context.deferral.context')}
     WHERE state = 'deferred' AND json_valid(task) AND json_valid(snapshot)`);
-  return Number(update.run(warning).changes);
+  return Number(update.run(restoredWarning(backupAt)).changes);
 }
 
 function change(database: DatabaseSync, table: string, sql: string): number {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { wordsOfLostWaits } from '../../../../src/actors/records/sqlite/open-waits.ts';
-import { TaskInLog } from '../../../../src/actors/records/sqlite/task-in-log.ts';
+import { TaskInLog } from '../../../../src/actors/records/store/task-in-log.ts';
 
 it('says how long a call had waited, and none for less than no time', () => {
   const waits = [7_000, 9_000].map((since) => {

@@ -1,0 +1,156 @@
+import type { Deferral } from '../../../machines/domain/task.ts';
+import { restoredWhileRunning } from '../../../machines/task/failure-of.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Delegation } from '../../ports/delegations.ts';
+import type { AgentEntity } from '../log/agent-entity.ts';
+import { recordedEvent } from '../log/recorded-event.ts';
+import type { RestoredStore } from '../store/audit-opening.ts';
+import { endOfTask, taskInStore } from '../store/end-of-task.ts';
+import {
+  delegationEnded,
+  isWarned,
+  restoredEvent,
+  restoredWarning,
+} from '../store/restored-events.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { StoredTask, TaskChange } from '../store/task-rows.ts';
+import type { TaskWrite } from '../store/task-store.ts';
+import { databaseError } from './database-error.ts';
+import { groupOf, living } from './living-replicas.ts';
+import { openSharedStore } from './open-shared-store.ts';
+import type { PostgresStore, PostgresStoreOptions } from './postgres-store.ts';
+
+export interface SettleOptions extends Omit<PostgresStoreOptions, 'acceptsCopy' | 'folder'> {
+  entity: AgentEntity;
+  clock: Clock;
+  /** True if no daemon ran since the tables were copied, so that nothing has to end. */
+  isMoved: boolean;
+}
+
+/** Tasks that are read and saved together. */
+const together = 100;
+
+/**
+ * Settles the tables of an agent that were restored to an earlier time, while no daemon uses them: running tasks end,
+ * since their next call may have run; waiting calls warn their approvers; approvals count for no later call;
+ * delegations end; and everyone signs in again. May run again after a failure. Returns what changed; `null` for moved
+ * tables. Rejects with StoreError.
+ */
+export async function settleCopy(options: SettleOptions): Promise<RestoredStore | null> {
+  const { store, engine } = await openSharedStore({ ...options, acceptsCopy: true });
+  try {
+    await checkUnused(store, options.schema);
+    const restored = options.isMoved ? null : await settle(store, options);
+    await store.database.query(`UPDATE store_info SET tables = 'tasks'::regclass::oid::bigint`);
+    return restored;
+  } catch (error) {
+    throw databaseError(error, options);
+  } finally {
+    await engine.stop();
+    await store.close();
+  }
+}
+
+async function checkUnused(store: PostgresStore, schema: string): Promise<void> {
+  const sql = `SELECT count(*) AS daemons FROM (${living(groupOf)}) AS living WHERE objid <> $2`;
+  const [row] = await store.database.query<{ daemons: number }>(sql, [schema, store.number]);
+  if (row?.daemons === 0) return;
+  throw new StoreError(
+    `daemons use the schema ${schema}; stop all of them, then settle the restored tables`,
+  );
+}
+
+async function settle(
+  store: PostgresStore,
+  { entity, clock }: Pick<SettleOptions, 'entity' | 'clock'>,
+): Promise<RestoredStore> {
+  const at = store.clock(clock).now();
+  const backupAt = (await timeOfLastLine(store)) ?? at;
+  const ended = await changeEach(store, await store.rows.working(), (stored) => {
+    const task = taskInStore(stored);
+    task.envelope = { ...entity, ...task.envelope };
+    return endOfTask(task, stored, { at, failure: restoredWhileRunning });
+  });
+  const waiting = await changeEach(store, await store.rows.parked(), (stored) => {
+    const warned = withWarning(stored, restoredWarning(backupAt));
+    return warned === null ? null : { change: warned, events: [] };
+  });
+  const rest = await endRights(store, at);
+  const restored = { backupAt, ended, waiting, grants: rest.grants };
+  const events = [restoredEvent(restored, at), ...rest.events];
+  await store.record(events.map((event) => ({ ...entity, ...event })));
+  return restored;
+}
+
+/** The last line shows how far the tables reach. */
+async function timeOfLastLine(store: PostgresStore): Promise<number | null> {
+  const line = await store.lineAt(await store.lastLine());
+  const event = line === undefined ? null : recordedEvent(Buffer.from(line));
+  return event === null ? null : Date.parse(event.ts);
+}
+
+/** Changes tasks by id; returns how many were changed. */
+async function changeEach(
+  store: PostgresStore,
+  ids: readonly string[],
+  writeOf: (stored: StoredTask) => TaskWrite | null,
+): Promise<number> {
+  let changed = 0;
+  for (let start = 0; start < ids.length; start += together) {
+    await Promise.all(
+      ids.slice(start, start + together).map(async (id) => {
+        const stored = await store.rows.read(id);
+        const write = stored === undefined ? null : writeOf(stored);
+        if (write === null) return;
+        await store.save(id, () => write);
+        changed += 1;
+      }),
+    );
+  }
+  return changed;
+}
+
+/** Returns a waiting task whose approvers are warned; `null` if they are, or if its row is unreadable. */
+function withWarning(stored: StoredTask, warning: string): TaskChange | null {
+  const { task, snapshot, unreadable, ...kept } = stored;
+  const { deferral } = task;
+  if (unreadable !== undefined || deferral === null || isWarned(deferral.context)) return null;
+  const context = `${warning}${deferral.context}`;
+  return {
+    ...kept,
+    task: { ...task, deferral: { ...deferral, context } },
+    expected: task.revision,
+    snapshot: JSON.stringify(withContext(snapshot as WaitingSnapshot, context)),
+  };
+}
+
+/** The stored snapshot of a waiting task; only earlier releases stored the deferral in it too. */
+interface WaitingSnapshot {
+  context?: { deferral?: Deferral };
+}
+
+function withContext(snapshot: WaitingSnapshot, warned: string): WaitingSnapshot {
+  const deferral = snapshot.context?.deferral;
+  if (deferral === undefined) return snapshot;
+  return {
+    ...snapshot,
+    context: { ...snapshot.context, deferral: { ...deferral, context: warned } },
+  };
+}
+
+/** Ends rights that people may have withdrawn since the copy; returns the number of suspended approvals. */
+async function endRights(
+  { database }: PostgresStore,
+  at: number,
+): Promise<{ grants: number; events: AuditEvent[] }> {
+  const grants = await database.query('UPDATE grants SET is_suspended = 1 RETURNING id');
+  await database.query('DELETE FROM web_sessions');
+  const ended = await database.query<Delegation>(
+    `DELETE FROM delegations RETURNING id, giver AS "from", taker AS "to", until::float8 AS until`,
+  );
+  const events = ended
+    .filter(({ until }) => until > at)
+    .map((delegation) => delegationEnded(delegation, at));
+  return { grants: grants.length, events };
+}

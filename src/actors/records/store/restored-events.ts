@@ -1,0 +1,43 @@
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { Delegation } from '../../ports/delegations.ts';
+import type { RestoredStore } from './audit-opening.ts';
+
+/** Beginning of the context of every call that waited in a backup. */
+const warningBegins = 'Restored from a backup of ';
+
+/** Returns the line that precedes the context of a call that waited in a backup of that time. */
+export function restoredWarning(backupAt: number): string {
+  return `${warningBegins}${timeOf(backupAt)}: this call may have been decided since, so check before you approve.\n`;
+}
+
+/** Returns whether the context of a call begins with the warning of a backup. */
+export function isWarned(context: string): boolean {
+  return context.startsWith(warningBegins);
+}
+
+/** Creates the event of a restored store. */
+export function restoredEvent(
+  { backupAt, ended, waiting, grants }: RestoredStore,
+  at: number,
+): AuditEvent {
+  const fields = {
+    backup_at: timeOf(backupAt),
+    tasks_ended: ended,
+    waiting,
+    grants_suspended: grants,
+  };
+  return { event: 'store_restored', ts: timeOf(at), fields };
+}
+
+/** Creates the event of a delegation that a restored store ends: its person may have ended it since the backup. */
+export function delegationEnded(
+  { id, from, to, until }: Pick<Delegation, 'id' | 'from' | 'to' | 'until'>,
+  at: number,
+): AuditEvent {
+  const fields = { id, from, to, until: timeOf(until) };
+  return { event: 'delegation_ended', ts: timeOf(at), fields };
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  type SettleOptions,
+  settleCopy,
+} from '../../../../src/actors/records/postgres/settle-copy.ts';
+import { silentLog } from '../../../../src/actors/silent-log.ts';
+import { keepTasks } from '../../../helpers/keep-tasks.ts';
+import { type PostgresPlace, postgresPlace } from '../../../helpers/kinds-of-stores.ts';
+import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { sharedPostgres } from '../../../helpers/postgres-server.ts';
+import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
+import { aDeferral } from '../../../helpers/task-fixtures.ts';
+
+const later = 4_000_000_000_000;
+
+let place: PostgresPlace;
+let options: SettleOptions;
+
+beforeEach(async () => {
+  place = await postgresPlace();
+  const server = await sharedPostgres();
+  options = {
+    ...{ url: () => server.url(place.database), schema: 'holdpoint', pool: 2, agentId: 'refunds' },
+    ...{ audit: { chain: true, signer: null }, log: silentLog, clock: new ManualClock(0) },
+    ...{ entity: { entity_id: 'refunds', entity_type: 'agent' }, isMoved: false },
+  };
+  const store = await place.open();
+  const snapshot = JSON.stringify({ context: { deferral: aDeferral(), kept: 1 }, value: 'parked' });
+  const running = aTask({ id: 'running' });
+  await keepTasks(store, [aTask({ id: 'done', state: 'completed' })]);
+  await store.save('running', () => aWrite(running, { startedCall: 'c-1' }));
+  await store.save('parked', () => aWrite(aParkedTask('parked', later)));
+  await store.save('parked-before', () =>
+    aWrite(aParkedTask('parked-before', later), { snapshot }),
+  );
+  await store.delegations.put({ id: 'd-1', since: 1, until: later, from: 'ann', to: 'bob' });
+  await store.delegations.put({ id: 'd-2', since: 1, until: 2, from: 'ann', to: 'bob' });
+  await store.close();
+  await place.execute(`INSERT INTO grants VALUES ('g-1', 'pay', 'ann', ${later}, 3, 0, '{}')`);
+  await place.execute(`INSERT INTO web_sessions VALUES ('s-1', ${later}, '{}')`);
+  // What a dump brings back: the number of tables that no longer exist.
+  await place.execute('UPDATE store_info SET tables = 1');
+});
+
+const refused =
+  'the tables of the schema holdpoint were restored or copied, so their calls may have run since; run holdpoint store restored, or holdpoint store restored --moved if no daemon ran since the copy';
+
+const warning =
+  'Restored from a backup of 2026-07-01T09:00:00.000Z: this call may have been decided since, so check before you approve.\n';
+
+const usual = 'tool=issue_refund args={"order":7}';
+
+describe('tables that were restored from a dump', () => {
+  it('are refused until they are settled', async () => {
+    await expect(place.open()).rejects.toThrow(refused);
+    await settleCopy(options);
+    expect((await place.open()).isWritable()).toBe(true);
+  });
+
+  it('end running tasks, warn of waiting calls, and end the rights that people gave', async () => {
+    expect(await settleCopy(options)).toEqual({
+      ...{ backupAt: Date.parse('2026-07-01T09:00:00.000Z'), ended: 1, waiting: 2, grants: 1 },
+    });
+    const store = await place.open();
+    const running = await store.rows.read('running');
+    expect([running?.task.state, running?.task.failure, running?.startedCall]).toEqual([
+      'failed',
+      {
+        kind: 'interrupted',
+        text: 'interrupted: the task was running when the backup was made; check what ran since, and send it again',
+      },
+      null,
+    ]);
+    const parked = await store.rows.read('parked');
+    expect(parked?.task.deferral?.context).toBe(`${warning}${usual}`);
+    expect(parked?.snapshot).toEqual({ value: 'deferred' });
+    const before = await store.rows.read('parked-before');
+    expect(before?.snapshot).toEqual({
+      ...{ context: { deferral: aDeferral({ context: `${warning}${usual}` }), kept: 1 } },
+      value: 'parked',
+    });
+    expect((await store.rows.find('done'))?.state).toBe('completed');
+    const asked = await place.execute(
+      `SELECT asked FROM approval_notices WHERE task_id = 'parked'`,
+    );
+    expect(asked.map((row) => JSON.parse(String(row['asked'])).deferral.context)).toEqual([
+      `${warning}${usual}`,
+    ]);
+    expect(await place.execute('SELECT id, is_suspended FROM grants')).toEqual([
+      { id: 'g-1', is_suspended: 1 },
+    ]);
+    expect(await place.execute('SELECT id FROM delegations')).toEqual([]);
+    expect(await place.execute('SELECT id FROM web_sessions')).toEqual([]);
+    const added = (await place.lines()).slice(4);
+    expect(added.map(({ event, task_id }) => [event, task_id])).toEqual([
+      ['session_end', 'running'],
+      ['store_restored', undefined],
+      ['delegation_ended', undefined],
+    ]);
+    expect(added[1]).toMatchObject({
+      ...{ entity_id: 'refunds', entity_type: 'agent' },
+      fields: {
+        ...{ backup_at: '2026-07-01T09:00:00.000Z', tasks_ended: 1 },
+        ...{ waiting: 2, grants_suspended: 1 },
+      },
+    });
+  });
+
+  it('are warned of once, if it is done again', async () => {
+    await settleCopy(options);
+    expect(await settleCopy(options)).toMatchObject({ ended: 0, waiting: 0, grants: 1 });
+    const parked = await (await place.open()).rows.find('parked');
+    expect(parked?.deferral?.context).toBe(`${warning}${usual}`);
+  });
+
+  it('continue unchanged if they were moved', async () => {
+    expect(await settleCopy({ ...options, isMoved: true })).toBeNull();
+    const { rows } = await place.open();
+    expect([await rows.working(), await rows.parked()]).toEqual([
+      ['running'],
+      ['parked', 'parked-before'],
+    ]);
+    expect(await place.lines()).toHaveLength(4);
+  });
+
+  it('are not settled while a daemon uses them', async () => {
+    await settleCopy({ ...options, isMoved: true });
+    await place.open();
+    await expect(settleCopy(options)).rejects.toThrow(
+      'daemons use the schema holdpoint; stop all of them, then settle the restored tables',
+    );
+    expect(await place.lines()).toHaveLength(4);
+  });
+});
