@@ -24,12 +24,21 @@ interface Rule {
 }
 
 interface Panel {
+  id: number;
   title: string;
   type: string;
   description?: string;
+  interval?: string;
   gridPos: { x: number; y: number; w: number; h: number };
   datasource?: { uid: string };
-  fieldConfig?: { defaults: { unit: string } };
+  fieldConfig?: {
+    defaults: {
+      unit: string;
+      decimals?: number;
+      custom?: { drawStyle?: string; thresholdsStyle?: { mode: string } };
+      thresholds?: { steps: { value: number | null }[] };
+    };
+  };
   targets?: { expr: string; refId: string; datasource: { uid: string } }[];
 }
 
@@ -37,7 +46,9 @@ interface Board {
   uid: string;
   title: string;
   links: { url: string }[];
-  templating: { list: { name: string; query: string | { query: string } }[] };
+  templating: {
+    list: { name: string; query: string | { query: string }; allValue?: string }[];
+  };
   panels: Panel[];
 }
 
@@ -51,15 +62,18 @@ const boards = globSync('deploy/grafana/dashboards/*.json', { cwd: root })
   .map((file) => JSON.parse(read(file)) as Board);
 const shown = boards.flatMap(({ panels }) => panels.filter(({ type }) => type !== 'row'));
 
+/** What panels ask, with their titles. */
+const targets = shown.flatMap(({ title, targets: own = [] }) =>
+  own.map(({ expr }) => [title, expr] as const),
+);
+
 /** Replaces the variables of Grafana, as Grafana does before it asks. */
 const asked = (expr: string) =>
-  expr.replaceAll(/\$__(rate_interval|range)/g, '5m').replaceAll(/\$(\w+)/g, '$1');
+  expr.replaceAll(/\$__(rate_interval|interval|range)/g, '5m').replaceAll(/\$(\w+)/g, '$1');
 
 const expressions = [
   ...rules.map(({ alert, record, expr }) => [alert ?? record ?? '', expr] as const),
-  ...shown.flatMap(({ title, targets = [] }) =>
-    targets.map(({ expr }) => [title, asked(expr)] as const),
-  ),
+  ...targets.map(([title, expr]) => [title, asked(expr)] as const),
   ...boards.flatMap(({ templating }) =>
     templating.list.flatMap(({ name, query }) => {
       const selector = typeof query === 'string' ? null : /\((.*), \w+\)$/.exec(query.query)?.[1];
@@ -69,7 +83,7 @@ const expressions = [
 ];
 
 /** Series and labels that Prometheus adds to those of a scrape. */
-const ofPrometheus = { metrics: ['up'], labels: ['job', 'instance'] };
+const ofPrometheus = { metrics: ['up', 'ALERTS'], labels: ['job', 'instance'] };
 
 /** Settings of an agent over PostgreSQL with everything that has metrics. */
 const settings = {
@@ -209,19 +223,89 @@ describe('the dashboards', () => {
       }
       expect(new Set(panels.map(({ title }) => title)).size).toBeGreaterThan(10);
     }
-    for (const { title, type, description = '', datasource, fieldConfig, targets = [] } of shown) {
+    for (const { title, type, description = '', datasource, fieldConfig, ...more } of shown) {
       expect(description, title).toMatch(/\.$/);
       expect(datasource?.uid, title).toBe('${datasource}');
       if (type !== 'heatmap') expect(fieldConfig?.defaults.unit, title).toMatch(/\w/);
-      expect(targets.length, title).toBeGreaterThan(0);
-      for (const { expr } of targets) {
-        expect(expr, title).toContain('{job=~"$job", instance=~"$instance"');
+      expect(more.targets?.length, title).toBeGreaterThan(0);
+      for (const { expr } of more.targets ?? []) {
+        // An alert of a whole job has no instance.
+        expect(expr, title).toMatch(/\{job=~"\$job", instance=~"\$instance\|?"/);
       }
     }
   });
 
+  it('show the daemons of the chosen agent, and no other program of Prometheus', () => {
+    for (const { templating } of boards) {
+      const queries = Object.fromEntries(templating.list.map(({ name, query }) => [name, query]));
+      expect(queries).toMatchObject({
+        job: { query: 'label_values(holdpoint_build_info{agent=~"$agent"}, job)' },
+        instance: {
+          query: 'label_values(holdpoint_build_info{agent=~"$agent", job=~"$job"}, instance)',
+        },
+      });
+      // "All" is then each of these jobs and instances; with a value of its own it would be every target.
+      const everything = templating.list.filter(({ allValue }) => allValue !== undefined);
+      expect(everything.map(({ name }) => name)).toEqual(['agent']);
+    }
+  });
+
+  it('count what daemons share once for each agent, as agents may share a job', () => {
+    const merged = targets.filter(([, expr]) => /by \(job(?!, agent\b)/.test(expr));
+    expect(merged).toEqual([]);
+  });
+
+  it('count each event in one bar, as a whole number', () => {
+    const bars = shown.filter(
+      ({ fieldConfig }) => fieldConfig?.defaults.custom?.drawStyle === 'bars',
+    );
+    expect(bars.length).toBeGreaterThan(10);
+    for (const { title, interval, fieldConfig, targets: own = [] } of bars) {
+      const { unit, decimals } = fieldConfig?.defaults ?? {};
+      // Two scrapes of a minute are the least that make an increase.
+      expect({ interval, unit, decimals }, title).toEqual({
+        ...{ interval: '2m', unit: 'locale', decimals: 0 },
+      });
+      for (const { expr } of own) {
+        expect([...expr.matchAll(/\w+\(\w+\{[^}]*\}\[.*?\]/g)].join(), title).toMatch(
+          /^increase\(\w+\{[^}]*\}\[\$__interval\]$/,
+        );
+      }
+    }
+  });
+
+  it('draw the limits of the alerts', () => {
+    const limits = shown.flatMap(({ title, fieldConfig, targets: [first] = [] }) => {
+      const { custom, thresholds } = fieldConfig?.defaults ?? {};
+      if (custom?.thresholdsStyle?.mode !== 'dashed') return [];
+      const metric = /\b(\w+)\{/.exec(first?.expr ?? '')?.[1] ?? '';
+      return [{ title, metric, limit: thresholds?.steps.at(-1)?.value }];
+    });
+    expect(limits.length).toBeGreaterThan(3);
+    for (const { title, metric, limit } of limits) {
+      const found = alerts.filter(({ expr }) => expr.includes(metric));
+      const values = found.map(({ expr }) => Number(/ > ([\d.]+)/.exec(expr)?.[1]));
+      expect(values, title).toEqual([limit]);
+    }
+  });
+
+  it('answer a quiet time with words, not with a division by zero', () => {
+    const shares = shown
+      .filter(({ type }) => type === 'stat')
+      .flatMap(({ title, targets: own = [] }) => own.map(({ expr }) => [title, expr] as const))
+      .filter(([, expr]) => expr.includes(' / ') && !expr.includes('_disk_'));
+    expect(shares.map(([title]) => title)).toEqual([
+      'In time',
+      'Failed requests',
+      'Failed model calls',
+    ]);
+    for (const [title, expr] of shares) expect(expr, title).toMatch(/ \/ \(.* > 0\)$/);
+  });
+
   it('have panels that fit in the grid and do not overlap', () => {
     for (const { panels } of boards) {
+      const ids = panels.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
       const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
         Array.from(
           { length: w * h },
@@ -229,7 +313,11 @@ describe('the dashboards', () => {
         ),
       );
       expect(new Set(cells).size).toBe(cells.length);
-      for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+      for (const { title, type, gridPos } of panels) {
+        expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+        // A narrower one cuts its title off.
+        if (type !== 'row') expect(gridPos.w, title).toBeGreaterThanOrEqual(6);
+      }
     }
   });
 });
