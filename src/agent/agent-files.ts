@@ -21,7 +21,10 @@ const rebuilt = new Set(['node_modules', '.git']);
 
 /** Files of `.service` that belong to a running daemon or to this machine, and copies of the state. */
 const ofProcess =
-  /^\.service\/(?:(?:serve|serve\.error|ui|replicas|upgrade)\.json|serve\.log(?:\.\d+(?:\.gz)?)?|(?:runtime|inspector|ui)\.token|backups|build|.*\.(?:lock(?:-journal)?|probe|replaced-\d{8}T\d{6}Z(?:-wal|-shm|-journal)?))$/;
+  /^\.service\/(?:(?:serve|serve\.error|ui|replicas|upgrade)\.json|serve\.log(?:\.\d+(?:\.gz)?)?|(?:runtime|inspector|ui)\.token|backups|build|backing-up-[^/]*|.*\.(?:lock(?:-journal)?|probe|replaced-\d{8}T\d{6}Z(?:-wal|-shm|-journal)?))$/;
+
+/** The private key of the log: each reader of a backup that had it could forge the next one. */
+const signingKey = '.service/audit-key.pem';
 
 /**
  * Lists the files of an agent's folder, `service.yaml` last. Left out are folders that can be installed again, links out
@@ -51,9 +54,10 @@ function walk(parts: Walk, folder: string): void {
   for (const entry of entriesOf(join(directory, folder))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     const full = join(directory, path);
-    if (excluded.has(full) || ofProcess.test(path) || entry.name.startsWith('..')) continue;
+    if (excluded.has(full) || ofProcess.test(path)) continue;
     // Node replaces bytes that are no UTF-8, so no path of the file has its name.
-    if (entry.name.includes('\uFFFD')) found.leftOut.push(path);
+    const isNamed = !entry.name.includes('\uFFFD') && !entry.name.startsWith('..');
+    if (!isNamed || path === signingKey) found.leftOut.push(path);
     else if (entry.isDirectory()) {
       if (rebuilt.has(entry.name)) found.leftOut.push(`${path}/`);
       else walk(parts, path);

@@ -1,21 +1,27 @@
 import {
+  closeSync,
   createReadStream,
   existsSync,
+  fstatSync,
   lstatSync,
+  openSync,
   readdirSync,
   realpathSync,
   rmSync,
+  statfsSync,
   statSync,
 } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ServiceConfig } from '../actors/config/config.ts';
 import { openRegularFile } from '../actors/open-regular-file.ts';
-import { SnapshotLog, snapshotStore } from '../actors/records/records.ts';
+import { type LineSigner, SnapshotLog, snapshotStore } from '../actors/records/records.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { version as release } from '../version.ts';
 import { type AgentFile, type AgentFiles, agentFiles, linkedFile } from './agent-files.ts';
-import { type BackupEntry, writeBackup } from './backup-file.ts';
+import { draftFile, draftFolder, isBackupName } from './backup-drafts.ts';
+import { type BackupEntry, storeEntry, writeBackup } from './backup-file.ts';
 import { stateFiles } from './state-paths.ts';
 
 export interface BackupParts {
@@ -24,6 +30,8 @@ export interface BackupParts {
   config: ServiceConfig;
   /** Absolute path of the backup, which must not exist. */
   path: string;
+  /** `null` writes no signature. */
+  signer: LineSigner | null;
   /** Epoch milliseconds. */
   now: number;
 }
@@ -39,62 +47,100 @@ export interface Backup {
   bytes: number;
   /** Paths of the agent's folder that are not in it. */
   leftOut: readonly string[];
+  /** Paths of files that shrank while they were read, so that their end is missing. */
+  changed: readonly string[];
 }
+
+/** Bytes of its disk that a copy of the store leaves to the agent. */
+const leftToAgent = 64 * 1024 * 1024;
 
 /**
  * Writes the store, the log up to the same commit, and the files of an agent to one file. The agent may run: it writes
  * on, and its later changes are not in the backup. Throws StoreError, or the error of the disk; the file is then
  * removed.
+ *
+ * Everything that is signed is read from the agent's own folder: others may write to the folder of the backup.
  */
-export async function backupAgent({ directory, config, path, now }: BackupParts): Promise<Backup> {
-  const draft = `${path}.store-${process.pid}`;
+export async function backupAgent(parts: BackupParts): Promise<Backup> {
+  const { directory, config, path, signer, now } = parts;
+  const source = resolve(directory, config.store.path);
+  const folder = draftFolder(directory, now);
   try {
-    const snapshot = snapshotStore(resolve(directory, config.store.path), draft);
+    checkSpace(folder, source);
+    const copy = join(folder, 'tasks.db');
+    const snapshot = snapshotStore(source, copy);
     const log = new SnapshotLog(resolve(directory, config.audit.path), snapshot.head);
+    const store = openSync(copy, 'r');
     try {
-      const { files, leftOut } = agentFiles(directory, stateFiles(directory, config));
-      const secrets = resolve(directory, config.secrets.path);
-      const isElsewhere = relative(directory, secrets).startsWith('..');
-      if (isElsewhere && existsSync(secrets)) leftOut.push(secrets);
+      const found = { ...filesOf(parts), changed: [] };
       const head = {
         agent_id: config.agent_id,
         release,
         created_at: new Date(now).toISOString(),
         store_version: snapshot.version,
       };
-      const content = entries(draft, log, { directory, files, leftOut });
-      const written = await writeBackup(path, head, content);
-      const {
-        tasks,
-        waiting,
-        head: { events: lines },
-      } = snapshot;
-      return { path, tasks, waiting, lines, ...written, leftOut };
+      const draft = draftFile(path, config.agent_id, now);
+      const content = entries(store, log, { directory, ...found });
+      const written = await writeBackup({ path, draft, head, signer }, content);
+      const { tasks, waiting } = snapshot;
+      const { leftOut, changed } = found;
+      return { path, tasks, waiting, lines: snapshot.head.events, ...written, leftOut, changed };
     } finally {
       log.close();
+      closeSync(store);
     }
   } finally {
-    rmSync(draft, { force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
+function filesOf({ directory, config }: BackupParts): AgentFiles {
+  const found = agentFiles(directory, stateFiles(directory, config));
+  const secrets = resolve(directory, config.secrets.path);
+  const isElsewhere = relative(directory, secrets).startsWith('..');
+  if (isElsewhere && existsSync(secrets)) found.leftOut.push(secrets);
+  return found;
+}
+
+/** An agent whose disk is full refuses work. Throws an error with the code ENOSPC. */
+function checkSpace(folder: string, store: string): void {
+  const size = statSync(store, { throwIfNoEntry: false })?.size ?? 0;
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= size + leftToAgent) return;
+  throw Object.assign(new Error(`no space for a copy of ${store}`), {
+    code: 'ENOSPC',
+    path: `the copy of ${store}`,
+  });
+}
+
+interface FilesToRead extends AgentFiles {
+  directory: string;
+  /** Receives the paths of files that shrink while they are read. */
+  changed: string[];
+}
+
 async function* entries(
-  store: string,
+  store: number,
   log: SnapshotLog,
-  { directory, files, leftOut }: AgentFiles & { directory: string },
+  parts: FilesToRead,
 ): AsyncGenerator<BackupEntry> {
-  const { size } = statSync(store);
-  yield { path: 'state/tasks.db', bytes: size, mode: 0o600, content: createReadStream(store) };
+  const { size } = fstatSync(store);
+  yield { path: storeEntry, bytes: size, mode: 0o600, content: contentOf(store, size) };
   for (const { name, descriptor, bytes } of log.parts) {
-    const range = { fd: descriptor, autoClose: false, start: 0, end: bytes - 1 };
-    const content = bytes === 0 ? Readable.from([]) : createReadStream('', range);
+    const content = contentOf(descriptor, bytes);
     yield { path: `log/${name}`, bytes, mode: 0o600, content };
   }
-  for (const { path, source } of files) {
-    const entry = await agentEntry(directory, { path, source });
-    if (entry === 'leftOut') leftOut.push(path);
+  for (const file of parts.files) {
+    const entry = await agentEntry(parts, file);
+    if (entry === 'leftOut') parts.leftOut.push(file.path);
     else if (entry !== null) yield entry;
   }
+}
+
+/** Reads the first bytes of an open file. */
+function contentOf(descriptor: number, bytes: number): Readable {
+  if (bytes === 0) return Readable.from([]);
+  return createReadStream('', { fd: descriptor, autoClose: false, start: 0, end: bytes - 1 });
 }
 
 /** Maximum size of a file that is read at once, so that it is whole even if a tool writes to it meanwhile. */
@@ -105,7 +151,7 @@ const readAtOnce = 64 * 1024 * 1024;
  * unreadable, or has replaced by a link out of the folder: a restore would give the tool what the link named.
  */
 async function agentEntry(
-  directory: string,
+  { directory, changed }: FilesToRead,
   { path, source }: AgentFile,
 ): Promise<BackupEntry | 'leftOut' | null> {
   const file = await openRegularFile(source).catch((error: unknown) => {
@@ -121,13 +167,36 @@ async function agentEntry(
   }
   const entry = { path: `agent/${path}`, mode: mode & 0o777 };
   if (size > readAtOnce) {
-    return { ...entry, bytes: size, content: file.createReadStream({ end: size - 1 }) };
+    let kept = size;
+    const onShort = (bytes: number): void => {
+      kept = bytes;
+      changed.push(path);
+    };
+    const content = Readable.from(wholeSize(file, size, onShort));
+    return { ...entry, bytes: size, content, kept: () => kept };
   }
   try {
     const bytes = await file.readFile();
     return { ...entry, bytes: bytes.length, content: Readable.from([bytes]) };
   } finally {
     await file.close();
+  }
+}
+
+/** Reads a file that others may shorten meanwhile, and fills it up with zeros; `onShort` receives the bytes read. */
+async function* wholeSize(
+  file: FileHandle,
+  size: number,
+  onShort: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  let read = 0;
+  for await (const chunk of file.createReadStream({ end: size - 1 })) {
+    read += (chunk as Buffer).length;
+    yield chunk as Buffer;
+  }
+  if (read < size) onShort(read);
+  for (const zeros = Buffer.alloc(64 * 1024); read < size; read += zeros.length) {
+    yield zeros.subarray(0, size - read);
   }
 }
 
@@ -151,8 +220,7 @@ export function timeInName(now: number): string {
 export function pruneBackups(path: string, agentId: string, keep: number): string[] {
   const folder = dirname(path);
   const ours = readdirSync(folder)
-    .filter((name) => name.startsWith(`${agentId}-`))
-    .filter((name) => /^\d{8}T\d{6}Z\.tar\.gz$/.test(name.slice(agentId.length + 1)))
+    .filter((name) => isBackupName(name, agentId))
     .toSorted();
   const old = ours
     .slice(0, Math.max(0, ours.length - keep))

@@ -1,28 +1,40 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { link, open, rename, rm, truncate } from 'node:fs/promises';
 import { dirname, join, posix, sep } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createGzip } from 'node:zlib';
 import type { Pack } from 'tar-stream';
 import { z } from 'zod';
+import {
+  type LineSigner,
+  manifestFault,
+  type PublicKeySet,
+  type SignatureReason,
+  signManifest,
+} from '../actors/records/records.ts';
 import { codeOf } from '../machines/error-code.ts';
-import { parseJson } from '../machines/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../machines/json.ts';
 
 /** A backup that cannot be used; the message gives reason and remedy. */
 export class BackupError extends Error {
   readonly code = 'backup_unusable';
 }
 
-/** Version of the layout below; a later one is refused. */
-const format = 1;
+/** Version of the layout below; a later one is refused. Version 1 had no signature. */
+const format = 2;
 
 /** First entry of a backup. */
 const headEntry = 'backup.json';
 
-/** Last entry: the digests of all others. A file without it was cut. */
+/**
+ * Last entry: the digests of all files, and a signature of them and the first entry. A file without it was cut.
+ */
 const endEntry = 'end.json';
+
+/** Path of the store in a backup. */
+export const storeEntry = 'state/tasks.db';
 
 const headSchema = z.object({
   format: z.int(),
@@ -32,7 +44,25 @@ const headSchema = z.object({
   store_version: z.int(),
 });
 
-const endSchema = z.record(z.string(), z.string());
+/** A file as it was written. */
+const fileSchema = z.object({
+  sha256: z.string(),
+  /** Permissions; version 1 lacks them. */
+  mode: z.int().optional(),
+  /** Number of bytes to keep of a file that shrank while it was read; the rest is filled with zeros. */
+  bytes: z.int().min(0).optional(),
+});
+
+type ManifestFile = z.infer<typeof fileSchema>;
+
+const endSchema = z.union([
+  z.object({ files: z.record(z.string(), fileSchema), kid: z.string().optional() }),
+  z
+    .record(z.string(), z.string())
+    .transform((digests) => ({ files: filesOf(digests), kid: undefined })),
+]);
+
+type End = z.infer<typeof endSchema>;
 
 /** Describes a backup (its `backup.json`). */
 export type BackupHead = z.infer<typeof headSchema>;
@@ -48,6 +78,18 @@ export interface BackupEntry {
   mode: number;
   /** Yields exactly `bytes` bytes. */
   content: Readable;
+  /** Returns how many of the bytes are of the file, once they are read; the rest is filled with zeros. */
+  kept?: () => number;
+}
+
+/** A backup to write. */
+export interface NewBackup {
+  path: string;
+  /** Path of the file until it is whole, in the same folder. */
+  draft: string;
+  head: Omit<BackupHead, 'format'>;
+  /** `null` writes no signature. */
+  signer: LineSigner | null;
 }
 
 /**
@@ -55,19 +97,20 @@ export interface BackupEntry {
  * name once it is whole, so a process that ends before leaves none that counts as a backup.
  */
 export async function writeBackup(
-  path: string,
-  head: Omit<BackupHead, 'format'>,
+  { path, draft, head, signer }: NewBackup,
   entries: AsyncIterable<BackupEntry>,
 ): Promise<{ files: number; bytes: number }> {
   const { pack } = await import('tar-stream');
-  const draft = `${path}.partial-${process.pid}`;
   const file = await open(draft, 'wx', 0o600);
   try {
     const tar = pack();
     const zip = createGzip({ level: constants.Z_BEST_SPEED });
     const out = createWriteStream('', { fd: file.fd, autoClose: false });
     const written = pipeline(tar, zip, out);
-    const [files] = await Promise.all([fill(tar, head, entries), written]);
+    const [files] = await Promise.all([
+      fill(tar, { head: { format, ...head }, signer }, entries),
+      written,
+    ]);
     await file.sync();
     await giveName(draft, path);
     return { files, bytes: (await file.stat()).size };
@@ -90,20 +133,22 @@ async function giveName(draft: string, path: string): Promise<void> {
 
 async function fill(
   tar: Pack,
-  head: Omit<BackupHead, 'format'>,
+  { head, signer }: { head: BackupHead; signer: LineSigner | null },
   entries: AsyncIterable<BackupEntry>,
 ): Promise<number> {
   try {
-    const digests: Record<string, string> = {};
-    await add(tar, headEntry, { format, ...head });
-    for await (const { path, bytes, mode, content } of entries) {
+    const files: Record<string, ManifestFile> = {};
+    await add(tar, headEntry, head);
+    for await (const { path, bytes, mode, content, kept } of entries) {
       const sha256 = createHash('sha256');
       await pipeline(content, hashing(sha256), tar.entry({ name: path, size: bytes, mode }));
-      digests[path] = sha256.digest('hex');
+      const shortened = kept === undefined || kept() === bytes ? {} : { bytes: kept() };
+      files[path] = { sha256: sha256.digest('hex'), mode, ...shortened };
     }
-    await add(tar, endEntry, digests);
+    const signature = signer === null ? {} : signManifest({ head, files } as JsonObject, signer);
+    await add(tar, endEntry, { files, ...signature });
     tar.finalize();
-    return Object.keys(digests).length;
+    return Object.keys(files).length;
   } catch (error) {
     tar.destroy(error as Error);
     throw error;
@@ -127,48 +172,91 @@ function hashing(sha256: Hash): Transform {
   });
 }
 
+/** How the signature of a backup is checked. */
+export interface BackupTrust {
+  /** Public keys that the backup does not supply. */
+  keys: PublicKeySet;
+  /** True accepts a backup without a signature by one of the keys. */
+  acceptsUnverified: boolean;
+}
+
 /** Options of reading a backup. */
 export interface ReadOptions {
   /** Folder for the files; `null` checks the backup without writing. */
   into: string | null;
+  trust: BackupTrust;
   /** Called with the head before any file is written; throws to refuse the backup. */
   accept: (head: BackupHead) => void;
 }
 
+/** A backup whose files are as they were written. */
+export interface ReadBackup {
+  head: BackupHead;
+  files: readonly string[];
+  /** Name of the key that signed it; `null` if the signature was not checked. */
+  signedBy: string | null;
+}
+
 /**
- * Reads a backup and checks every file against its digest. Rejects with BackupError for a file that is no backup, was
- * cut or changed, or leads out of its folder. Files that were written by then remain in `into`.
+ * Reads a backup, and checks every file against its digest and the digests against their signature. Rejects with
+ * BackupError for a file that is no backup, was cut or changed, leads out of its folder, or is not signed by a trusted
+ * key. Files that were written by then remain in `into`.
  */
 export async function readBackup(
   path: string,
-  { into, accept }: ReadOptions,
-): Promise<{ head: BackupHead; files: readonly string[] }> {
+  { into, trust, accept }: ReadOptions,
+): Promise<ReadBackup> {
   if (!existsSync(path)) {
     const cause = Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
     throw new BackupError(`there is no file ${path}; name a file that holdpoint backup wrote`, {
       cause,
     });
   }
+  const { head, end, found } = await readEntries(path, into, accept);
+  const changed = changedFile(found, end?.value.files ?? {});
+  if (end === null || changed !== null) throw cut(path, changed);
+  const manifest = { ...end.raw, head: head.raw };
+  const signedBy = await verifiedKey(path, manifest, trust);
+  if (into !== null) await shorten(into, end.value);
+  return { head: head.value, files: Object.keys(found), signedBy };
+}
+
+/** An entry that describes the backup: as it was written, and as it was understood. */
+interface Described<Value> {
+  raw: JsonObject;
+  value: Value;
+}
+
+async function readEntries(
+  path: string,
+  into: string | null,
+  accept: ReadOptions['accept'],
+): Promise<{
+  head: Described<BackupHead>;
+  end: Described<End> | null;
+  found: Record<string, ManifestFile>;
+}> {
   const { extract } = await import('tar-stream');
   const entries = extract();
   const read = pipeline(createReadStream(path), createGunzip(), entries);
   // The loop below receives the error too.
   read.catch(() => undefined);
-  let head: BackupHead | null = null;
-  let end: Record<string, string> | null = null;
-  const digests: Record<string, string> = {};
+  let head: Described<BackupHead> | null = null;
+  let end: Described<End> | null = null;
+  const found: Record<string, ManifestFile> = {};
   try {
     for await (const entry of entries) {
       const { name, type, mode } = entry.header;
       if (head === null) {
         if (name !== headEntry) throw noBackup(path);
         head = headOf(path, await textOf(entry));
-        accept(head);
+        accept(head.value);
       } else if (name === endEntry) {
-        end = endSchema.safeParse(parseJson(await textOf(entry))).data ?? null;
+        end = endOf(await textOf(entry));
       } else {
-        if (type !== 'file' || !isInside(name) || name in digests) throw outside(path, name);
-        digests[name] = await store(entry, into === null ? null : join(into, name), mode);
+        if (type !== 'file' || !isInside(name) || name in found) throw outside(path, name);
+        const sha256 = await store(entry, into === null ? null : join(into, name), mode);
+        found[name] = { sha256, mode: mode & 0o777 };
       }
     }
     await read;
@@ -176,14 +264,55 @@ export async function readBackup(
     throw readingError(path, error, head !== null);
   }
   if (head === null) throw noBackup(path);
-  const changed = changedFile(digests, end);
-  if (end === null || changed !== null) throw cut(path, changed);
-  return { head, files: Object.keys(digests) };
+  return { head, end, found };
 }
 
-function changedFile(found: Record<string, string>, end: Record<string, string> | null) {
-  const names = new Set([...Object.keys(found), ...Object.keys(end ?? {})]);
-  return [...names].find((name) => found[name] !== end?.[name]) ?? null;
+function changedFile(
+  found: Record<string, ManifestFile>,
+  written: Record<string, ManifestFile>,
+): string | null {
+  const isSame = (name: string): boolean => {
+    const [one, other] = [found[name], written[name]];
+    return one?.sha256 === other?.sha256 && one?.mode === (other?.mode ?? one?.mode);
+  };
+  const names = new Set([...Object.keys(found), ...Object.keys(written)]);
+  return [...names].find((name) => !isSame(name)) ?? null;
+}
+
+/**
+ * Returns the key that signed a manifest; `null` if no key can check it and that is accepted. Rejects with BackupError.
+ */
+async function verifiedKey(
+  path: string,
+  manifest: JsonObject,
+  { keys, acceptsUnverified }: BackupTrust,
+): Promise<string | null> {
+  const fault = await manifestFault(manifest, keys);
+  const { kid } = manifest;
+  if (fault === null && typeof kid === 'string') return kid;
+  const isUnverified = fault === 'sig is missing' || fault === 'kid is not one of the keys';
+  if (isUnverified && acceptsUnverified) return null;
+  throw new BackupError(`${path} ${unverified(fault, JSON.stringify(kid), keys)}`);
+}
+
+function unverified(fault: SignatureReason | null, kid: string, { keys }: PublicKeySet): string {
+  const remedy = 'or add --accept-unverified if you trust the place where it was kept';
+  if (fault === 'sig is missing') {
+    return `is not signed, so it may be forged; use a signed backup, ${remedy}`;
+  }
+  if (fault !== 'kid is not one of the keys') {
+    return 'was changed: its signature does not match; nothing was restored, so use another backup';
+  }
+  return keys.length === 0
+    ? `is signed with the key ${kid}, and no public key of the agent is here; give it with --keys, ${remedy}`
+    : `is signed with the key ${kid}, which is none of the agent; give that key with --keys, use another backup, ${remedy}`;
+}
+
+/** Removes the zeros that fill up a file that shrank while it was read. */
+async function shorten(into: string, { files }: End): Promise<void> {
+  for (const [name, { bytes }] of Object.entries(files)) {
+    if (bytes !== undefined) await truncate(join(into, name), bytes);
+  }
 }
 
 function isInside(name: string): boolean {
@@ -191,7 +320,9 @@ function isInside(name: string): boolean {
   // A name on Linux may have a backslash.
   const isSeparated = sep === '\\' && name.includes(sep);
   const isPlain = posix.normalize(name) === name && !isSeparated && !name.includes('\0');
-  return isPlain && backupFolders.some((known) => known === folder) && name.includes('/');
+  if (!isPlain || !name.includes('/')) return false;
+  // SQLite would apply a journal next to the store.
+  return folder === 'state' ? name === storeEntry : backupFolders.some((known) => known === folder);
 }
 
 /** Maximum bytes of the two entries that describe a backup; a million files take less. */
@@ -228,15 +359,26 @@ async function store(
   return sha256.digest('hex');
 }
 
-function headOf(path: string, text: string): BackupHead {
-  const head = headSchema.safeParse(parseJson(text)).data;
-  if (head === undefined) throw noBackup(path);
+function headOf(path: string, text: string): Described<BackupHead> {
+  const raw = parseJson(text);
+  const head = headSchema.safeParse(raw).data;
+  if (head === undefined || !isJsonObject(raw)) throw noBackup(path);
   if (head.format > format) {
     throw new BackupError(
       `${path} was made by release ${head.release}, whose backups this release cannot read; restore it with that release`,
     );
   }
-  return head;
+  return { raw, value: head };
+}
+
+function endOf(text: string): Described<End> | null {
+  const raw = parseJson(text);
+  const end = endSchema.safeParse(raw).data;
+  return end === undefined || !isJsonObject(raw) ? null : { raw, value: end };
+}
+
+function filesOf(digests: Record<string, string>): Record<string, ManifestFile> {
+  return Object.fromEntries(Object.entries(digests).map(([path, sha256]) => [path, { sha256 }]));
 }
 
 function noBackup(path: string): BackupError {

@@ -1,8 +1,6 @@
+import { assumedValue } from '../actors/assumed-value.ts';
 import { SecretsError } from '../actors/secrets/secrets.ts';
 import { agentEnvironment, needsPassphrase } from './agent-environment.ts';
-
-/** Placeholder for a variable that is only in the encrypted secrets. */
-const hidden = '(in-the-encrypted-secrets)';
 
 /** Optional settings whose values have a fixed format, so no placeholder is possible. */
 const unassumed: ReadonlySet<string> = new Set([
@@ -32,7 +30,7 @@ export async function lenientEnvironment(
 
 /** Returns true if a value came from a variable that may be in the encrypted secrets. */
 export function isAssumed(value: unknown): boolean {
-  return JSON.stringify(value)?.includes(hidden) === true;
+  return JSON.stringify(value)?.includes(assumedValue) === true;
 }
 
 /**
@@ -46,7 +44,7 @@ export async function assumedEnvironment(
 }
 
 function withAnything(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return withAssumed(env, (name) => (unassumed.has(name) ? undefined : hidden));
+  return withAssumed(env, (name) => (unassumed.has(name) ? undefined : assumedValue));
 }
 
 /** Returns variables with an assumed value for each missing one that `assumed` returns a value for. */

@@ -4,10 +4,12 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
 } from 'node:fs';
@@ -22,11 +24,20 @@ import {
   logFilesOf,
   logNameInCopy,
   markRestored,
+  type PublicKeySet,
 } from '../actors/records/records.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { agentFiles } from './agent-files.ts';
 import { timeInName } from './backup-agent.ts';
-import { BackupError, type BackupHead, readBackup } from './backup-file.ts';
+import {
+  BackupError,
+  type BackupHead,
+  type BackupTrust,
+  type ReadBackup,
+  readBackup,
+  storeEntry,
+} from './backup-file.ts';
+import { backupKeys } from './backup-keys.ts';
 import { assumedEnvironment } from './lenient-environment.ts';
 import { lockFiles } from './lock-files.ts';
 import { stateFiles } from './state-paths.ts';
@@ -39,6 +50,10 @@ export interface RestoreParts {
   env: NodeJS.ProcessEnv;
   /** True replaces a store that is there; the former one is kept next to it. */
   replaces: boolean;
+  /** Public keys to check the signature with; `null` takes those of the agent in the folder. */
+  keys: PublicKeySet | null;
+  /** True accepts a backup without a signature by one of the keys. */
+  acceptsUnverified: boolean;
   /** Epoch milliseconds. */
   now: number;
 }
@@ -55,13 +70,20 @@ export interface Restored {
   isCurrent: boolean;
   /** Path of the former store; `null` for none. */
   former: string | null;
+  /** Name of the key that signed the backup; `null` if the signature was not checked. */
+  signedBy: string | null;
 }
 
-/** Reads a backup whole and checks its digests without writing. Rejects with BackupError. */
+/**
+ * Reads a backup whole and checks it without writing; without keys, its signature is not checked. Rejects with
+ * BackupError.
+ */
 export async function checkBackupFile(
   path: string,
-): Promise<{ head: BackupHead; files: readonly string[] }> {
-  return readBackup(path, { into: null, accept: () => undefined });
+  keys: PublicKeySet | null = null,
+): Promise<ReadBackup> {
+  const trust = { keys: keys ?? noKeys, acceptsUnverified: keys === null };
+  return readBackup(path, { into: null, trust, accept: () => undefined });
 }
 
 /**
@@ -79,8 +101,9 @@ export async function restoreAgent(parts: RestoreParts): Promise<Restored> {
     for (const name of readdirSync(directory).filter(isStage)) rmSync(join(directory, name), gone);
     const stage = mkdtempSync(join(directory, stagePrefix));
     stack.defer(() => rmSync(stage, gone));
-    const { head } = await readBackup(path, {
+    const { head, signedBy } = await readBackup(path, {
       into: stage,
+      trust: await trustOf(parts, present),
       accept: (found) => checkAgent(parts, present, found),
     });
     const config = present ?? (await configOf(join(stage, 'agent'), env));
@@ -89,10 +112,24 @@ export async function restoreAgent(parts: RestoreParts): Promise<Restored> {
       lockFiles(stack, directory, config);
     }
     const checked = await checkStage(stage, directory, config);
-    return place({ ...parts, ...checked, stage, head, config, isNew: present === null });
+    const isNew = present === null;
+    return place({ ...parts, ...checked, stage, head, signedBy, config, isNew });
   } finally {
     await stack.disposeAsync();
   }
+}
+
+const noKeys: PublicKeySet = { keys: [] };
+
+/** The keys are never those of the backup itself, which may be forged. */
+async function trustOf(
+  { directory, env, keys, acceptsUnverified }: RestoreParts,
+  present: ServiceConfig | null,
+): Promise<BackupTrust> {
+  if (keys !== null) return { keys, acceptsUnverified };
+  if (present === null) return { keys: noKeys, acceptsUnverified };
+  const { trusted } = await backupKeys(directory, present, { env, passphrase: null });
+  return { keys: trusted, acceptsUnverified };
 }
 
 const gone = { recursive: true, force: true } as const;
@@ -121,15 +158,21 @@ async function presentAgent({ directory, env, replaces }: RestoreParts): Promise
 }
 
 /** A new folder too may name a store elsewhere that is there. */
-function checkPlace(
-  directory: string,
-  { store: { path } }: ServiceConfig,
-  replaces: boolean,
-): void {
-  const store = resolve(directory, path);
+function checkPlace(directory: string, config: ServiceConfig, replaces: boolean): void {
+  const store = storePath(directory, config);
   if (replaces || !existsSync(store)) return;
   throw new BackupError(
     `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one next to it`,
+  );
+}
+
+/** Returns the file of a store behind links, since SQLite too keeps its write-ahead log there. */
+function storePath(directory: string, { store }: ServiceConfig): string {
+  const path = resolve(directory, store.path);
+  if (existsSync(path)) return realpathSync(path);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return path;
+  throw new BackupError(
+    `${path} is a link to a file that is not there; restore its target, such as a disk to mount, or remove the link`,
   );
 }
 
@@ -157,14 +200,15 @@ async function configOf(directory: string, env: NodeJS.ProcessEnv): Promise<Serv
 async function checkStage(
   stage: string,
   directory: string,
-  { audit: { path, chain }, store: { path: storePath } }: ServiceConfig,
+  config: ServiceConfig,
 ): Promise<Pick<Restored, 'log' | 'isCurrent'>> {
+  const { path, chain } = config.audit;
   const store = stagedStore(stage);
   await checkBackup({ store, log: stagedLog(stage), chain });
   const log = resolve(directory, path);
   if (logFilesOf(log).length === 0) return { log: 'restored', isCurrent: false };
   const isContinuation = await isContinued({ store, log, chain });
-  return { log: 'kept', isCurrent: isLogCurrent(resolve(directory, storePath), isContinuation) };
+  return { log: 'kept', isCurrent: isLogCurrent(storePath(directory, config), isContinuation) };
 }
 
 /**
@@ -176,7 +220,7 @@ function isLogCurrent(store: string, isContinuation: boolean): boolean {
 }
 
 function stagedStore(stage: string): string {
-  return join(stage, 'state', 'tasks.db');
+  return join(stage, storeEntry);
 }
 
 function stagedLog(stage: string): string {
@@ -191,14 +235,15 @@ type Placing = RestoreParts &
  * and `service.yaml` last, since there is no agent without it.
  */
 function place(placing: Placing): Restored {
-  const { stage, directory, config, head, log, isCurrent, now, isNew } = placing;
-  const [staged, store] = [stagedStore(stage), resolve(directory, config.store.path)];
-  markRestored(staged, { backupAt: Date.parse(head.created_at), hasOldLog: !isCurrent });
+  const { stage, directory, config, head, log, isCurrent, signedBy, now, isNew } = placing;
+  const [staged, store] = [stagedStore(stage), storePath(directory, config)];
+  const backupAt = Date.parse(head.created_at);
+  markRestored(staged, { backupAt, hasOldLog: !isCurrent, signedBy });
   if (log === 'restored') moveLog(stagedLog(stage), resolve(directory, config.audit.path));
   const former = keepFormer(store, now);
   move(staged, store);
   const files = isNew ? moveFiles(join(stage, 'agent'), directory, config) : 0;
-  return { head, config, files, log, isCurrent, former };
+  return { head, config, files, log, isCurrent, former, signedBy };
 }
 
 function moveLog(staged: string, log: string): void {

@@ -10,6 +10,8 @@ const noteSchema = z.object({
   to: z.string(),
   /** Path of the backup; `null` for an agent without tasks. */
   backup: z.string().nullable(),
+  /** The public key that signed the backup; `null` without a signature. */
+  signed_by: z.object({ kid: z.string(), x: z.string() }).nullable().default(null),
   at: z.string(),
 });
 

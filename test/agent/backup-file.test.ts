@@ -30,8 +30,7 @@ describe('writeBackup', () => {
     let wasThere = true;
 
     await writeBackup(
-      path,
-      head,
+      { path, draft: `${path}.draft`, head, signer: null },
       oneFile(() => {
         wasThere = existsSync(path);
       }),
@@ -46,8 +45,7 @@ describe('writeBackup', () => {
     const path = join(folder, 'backup');
 
     const written = writeBackup(
-      path,
-      head,
+      { path, draft: `${path}.draft`, head, signer: null },
       oneFile(() => writeFileSync(path, 'mine')),
     );
 

@@ -1,5 +1,7 @@
-import {
+import fs, {
+  cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,8 +13,9 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
@@ -33,7 +36,7 @@ import { holdpointHere } from './command-here.ts';
 vi.setConfig({ testTimeout: 30_000 });
 
 const paying = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
-const resuming = deferring({}, { on_restart: 'resume' });
+const resuming = { ...deferring({}, { on_restart: 'resume' }), audit: { sign: true } };
 
 function temporary(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'holdpoint-backup-')));
@@ -60,8 +63,16 @@ const run = (...args: string[]) => holdpointHere([...args, '--json']);
 async function backedUp({ folder }: TestAgent, into = temporary()): Promise<string> {
   const { code, stdout, stderr } = await run('backup', `${into}/`, '--dir', folder.path);
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  return (JSON.parse(stdout) as { file: string }).file;
+  const { file } = JSON.parse(stdout) as { file: string };
+  cpSync(join(folder.path, '.service/audit-keys.json'), keysOf(file));
+  return file;
 }
+
+/** The public keys of the agent of a backup, as its operator keeps them. */
+const keysOf = (file: string): string => join(dirname(file), 'keys.json');
+
+const restore = (file: string, ...args: string[]) =>
+  run('restore', file, '--keys', keysOf(file), ...args);
 
 /** Starts the agent of a restored folder. */
 async function started(path: string): Promise<TestAgent> {
@@ -73,6 +84,13 @@ function paidIn(path: string): string[] {
   const file = join(path, 'paid');
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
+
+/** Reads a backup without checking its signature. */
+const unchecked = (into: string) => ({
+  into,
+  trust: { keys: { keys: [] }, acceptsUnverified: true },
+  accept: () => undefined,
+});
 
 function errorOf({ stdout }: { stdout: string }) {
   return (JSON.parse(stdout) as { error: { code: string; message: string } }).error;
@@ -95,7 +113,9 @@ describe('backup', () => {
       lines: agent.audit().length,
       files: expect.any(Number),
       bytes: statSync(made.file).size,
-      left_out: [],
+      left_out: ['.service/audit-key.pem'],
+      changed: [],
+      signed_by: expect.stringMatching(/^audit-[0-9a-f]{16}$/),
       deleted: [],
     });
     expect(statSync(made.file).mode & 0o777).toBe(0o600);
@@ -104,21 +124,27 @@ describe('backup', () => {
     await agent.reached('order-1', 'completed');
   });
 
-  it('leaves out what can be installed again, links out of the folder and pipes', async () => {
+  it('names what it leaves out: what can be installed again, links out of the folder and the key of the log', async () => {
     const agent = await running();
     const { path } = agent.folder;
     await agent.send('greeting', [{ say: 'hello' }]);
     mkdirSync(join(path, 'node_modules/left'), { recursive: true });
     writeFileSync(join(path, 'node_modules/left/pad.js'), '');
     symlinkSync('/etc/hostname', join(path, 'outside'));
+    symlinkSync('scripts', join(path, '..data'));
     symlinkSync('SKILL.md', join(path, 'inside.md'));
 
     const { stdout } = await run('backup', `${temporary()}/`, '--dir', path);
     const { file, left_out } = JSON.parse(stdout) as { file: string; left_out: string[] };
     const target = join(temporary(), 'agent');
-    await run('restore', file, '--dir', target);
+    await run('restore', file, '--dir', target, '--accept-unverified');
 
-    expect(left_out.toSorted()).toEqual(['node_modules/', 'outside']);
+    expect(left_out.toSorted()).toEqual([
+      '..data',
+      '.service/audit-key.pem',
+      'node_modules/',
+      'outside',
+    ]);
     expect(readFileSync(join(target, 'inside.md'), 'utf8')).toBe(
       readFileSync(join(path, 'SKILL.md'), 'utf8'),
     );
@@ -163,9 +189,13 @@ describe('backup', () => {
 
     const { code, stdout } = await run('backup', `${temporary()}/`, '--dir', path);
     const { file, left_out } = JSON.parse(stdout) as { file: string; left_out: string[] };
-    const restored = await run('restore', file, '--dir', target);
+    const restored = await run('restore', file, '--dir', target, '--accept-unverified');
 
-    expect([code, left_out, restored.code]).toEqual([0, ['odd\uFFFD'], 0]);
+    expect([code, left_out, restored.code]).toEqual([
+      0,
+      ['.service/audit-key.pem', 'odd\uFFFD'],
+      0,
+    ]);
     expect(names.map((name) => readFileSync(join(target, name), 'utf8'))).toEqual(names);
   });
 
@@ -209,13 +239,34 @@ describe('backup', () => {
   });
 });
 
+it('leaves the disk of an agent room for its work', async () => {
+  const agent = await running();
+  await agent.send('greeting', [{ say: 'hello' }]);
+  const { path } = agent.folder;
+  const spy = vi
+    .spyOn(fs, 'statfsSync')
+    .mockReturnValue({ bavail: 15, bsize: 1024 * 1024 } as never);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+
+  const ended = await run('backup', `${temporary()}/`, '--dir', path);
+
+  expect(errorOf(ended).message).toBe(
+    `the copy of ${join(path, '.service/tasks.db')} does not fit on its disk`,
+  );
+  expect(readdirSync(join(path, '.service')).filter((name) => /^backing/.test(name))).toEqual([]);
+});
+
 describe('restore', () => {
   it('brings the agent to a new folder, where the waiting call is decided and runs once', async () => {
     const agent = await waiting();
     const file = await backedUp(agent);
     const target = join(temporary(), 'agent');
 
-    const { code, stdout } = await run('restore', file, '--dir', target);
+    const { code, stdout } = await restore(file, '--dir', target);
 
     expect({ code, ...JSON.parse(stdout) }).toEqual({
       code: 0,
@@ -225,6 +276,7 @@ describe('restore', () => {
       files: expect.any(Number),
       log: 'restored',
       former_store: null,
+      signed_by: expect.stringMatching(/^audit-[0-9a-f]{16}$/),
     });
     expect(statSync(join(target, 'scripts/pay.sh')).mode).toBe(
       statSync(join(agent.folder.path, 'scripts/pay.sh')).mode,
@@ -244,6 +296,8 @@ describe('restore', () => {
       tasks_ended: 0,
       waiting: 1,
       grants_suspended: 0,
+      push_targets_deleted: 0,
+      signed_by: (JSON.parse(stdout) as { signed_by: string }).signed_by,
     });
     await expectIntact(restored.auditPath);
     await restored.stop();
@@ -262,7 +316,7 @@ describe('restore', () => {
     const file = await backedUp(agent);
     const target = join(temporary(), 'agent');
 
-    await run('restore', file, '--dir', target);
+    await restore(file, '--dir', target);
     const restored = await started(target);
 
     const task = await restored.get('/tasks/job-1');
@@ -293,8 +347,8 @@ describe('restore', () => {
     const store = join(agent.folder.path, '.service/tasks.db');
     truncateSync(store, 10_000);
 
-    const refused = await run('restore', file, '--dir', agent.folder.path);
-    const { code, stdout } = await run('restore', file, '--dir', agent.folder.path, '--replace');
+    const refused = await restore(file, '--dir', agent.folder.path);
+    const { code, stdout } = await restore(file, '--dir', agent.folder.path, '--replace');
 
     expect(errorOf(refused).message).toBe(
       `${store} is there; add --replace to put the store of the backup in its place, which keeps the present one next to it`,
@@ -315,11 +369,11 @@ describe('restore', () => {
     const file = await backedUp(await waiting());
     const [twice, interrupted] = [join(temporary(), 'agent'), join(temporary(), 'agent')];
 
-    await run('restore', file, '--dir', twice);
-    await run('restore', file, '--dir', twice, '--replace');
-    await run('restore', file, '--dir', interrupted);
+    await restore(file, '--dir', twice);
+    await restore(file, '--dir', twice, '--replace');
+    await restore(file, '--dir', interrupted);
     rmSync(join(interrupted, '.service/tasks.db'));
-    await run('restore', file, '--dir', interrupted);
+    await restore(file, '--dir', interrupted);
 
     for (const target of [twice, interrupted]) {
       const { body } = await (await started(target)).get('/deferrals');
@@ -340,26 +394,27 @@ describe('restore', () => {
     rmSync(store);
     writeFileSync(`${store}-wal`, ahead);
 
-    const { code } = await run('restore', file, '--dir', path);
+    const { code } = await restore(file, '--dir', path);
 
     expect(code).toBe(0);
     const restored = await startInFolder(agent.folder);
     expect((await restored.get('/tasks/order-1')).body.status.state).toBe('deferred');
   });
 
-  it('suspends remembered approvals, ends delegations and signs everyone out', async () => {
-    const agent = await running(deferring({}, { on_restart: 'resume', remember: undefined }));
+  it('suspends remembered approvals, ends delegations, deletes receivers of pushes and signs everyone out', async () => {
+    const agent = await running({ ...resuming, ...deferring({}, { remember: undefined }) });
     await agent.send('greeting', [{ say: 'hello' }]);
     const { DatabaseSync } = await import('node:sqlite');
     const database = new DatabaseSync(join(agent.folder.path, '.service/tasks.db'));
     database.exec(`INSERT INTO grants VALUES ('g1', 'pay', '{}', 9e12, 3, 0, '{"id":"g1"}');
       INSERT INTO web_sessions VALUES ('s1', 9e12, '{}');
+      INSERT INTO push_targets VALUES ('greeting', 'p1', 0, 1, '{}');
       INSERT INTO delegations VALUES ('d1', 1, 9e12, 'ann@example.com', 'bob@example.com')`);
     database.close();
     const file = await backedUp(agent);
     const target = join(temporary(), 'agent');
 
-    await run('restore', file, '--dir', target);
+    await restore(file, '--dir', target);
     const back = await started(target);
     await back.stop();
 
@@ -370,6 +425,9 @@ describe('restore', () => {
     ]);
     expect(restored.prepare('SELECT id FROM web_sessions').all()).toEqual([]);
     expect(restored.prepare('SELECT id FROM delegations').all()).toEqual([]);
+    expect(restored.prepare('SELECT id FROM push_targets').all()).toEqual([]);
+    const [mark] = back.audit().filter(({ event }) => event === 'store_restored');
+    expect(mark?.fields).toMatchObject({ grants_suspended: 1, push_targets_deleted: 1 });
     const [ended] = back.audit().filter(({ event }) => event === 'delegation_ended');
     expect(ended?.fields).toEqual({
       ...{ id: 'd1', from: 'ann@example.com', to: 'bob@example.com' },
@@ -401,7 +459,7 @@ describe('restore', () => {
       }
       expect(existsSync(target) ? readdirSync(target) : []).toEqual([]);
     }
-    const { stdout } = await run('restore', file, '--check');
+    const { stdout } = await restore(file, '--check');
     expect(JSON.parse(stdout)).toMatchObject({ agent_id: 'till', file });
   });
 
@@ -444,7 +502,7 @@ describe('restore', () => {
   it('puts no file of a forged backup over the store and the log that it has checked', async () => {
     const file = await backedUp(await waiting());
     const folder = temporary();
-    const { head, files } = await readBackup(file, { into: folder, accept: () => undefined });
+    const { head, files } = await readBackup(file, unchecked(folder));
     const forged = join(folder, 'forged.tar.gz');
     const extra = ['tasks.db', 'tasks.db-wal', 'audit.ndjson', 'audit-000000000001.ndjson'];
     async function* entries(): AsyncGenerator<BackupEntry> {
@@ -455,10 +513,10 @@ describe('restore', () => {
         yield { path, bytes: from.length, mode: 0o600, content: Readable.from([from]) };
       }
     }
-    await writeBackup(forged, head, entries());
+    await writeBackup({ path: forged, draft: `${forged}.draft`, head, signer: null }, entries());
     const target = join(temporary(), 'agent');
 
-    const { code } = await run('restore', forged, '--dir', target);
+    const { code } = await run('restore', forged, '--dir', target, '--accept-unverified');
 
     const texts = extra
       .map((name) => join(target, '.service', name))
@@ -475,10 +533,35 @@ describe('restore', () => {
     const before = statSync(path).ino;
     const target = join(temporary(), 'agent');
 
-    const refused = errorOf(await run('restore', file, '--dir', target));
+    const refused = errorOf(await restore(file, '--dir', target));
 
     expect(refused.message).toContain(`${path} is there; add --replace`);
     expect([statSync(path).ino, readdirSync(target)]).toEqual([before, []]);
+  });
+
+  it('replaces the file behind a link, and refuses a link to a file that is not there', async () => {
+    const agent = await waiting();
+    const file = await backedUp(agent);
+    await agent.stop();
+    const [link, disk] = [join(agent.folder.path, '.service/tasks.db'), temporary()];
+    const store = join(disk, 'tasks.db');
+    cpSync(link, store);
+    rmSync(link);
+    symlinkSync(store, link);
+    const before = statSync(store).ino;
+
+    const { stdout } = await run('restore', file, '--dir', agent.folder.path, '--replace');
+    const { former_store: former } = JSON.parse(stdout) as { former_store: string };
+    const after = statSync(store).ino;
+    const isLink = lstatSync(link).isSymbolicLink();
+    rmSync(store);
+    const refused = errorOf(await run('restore', file, '--dir', agent.folder.path, '--replace'));
+
+    expect([isLink, after === before, dirname(former)]).toEqual([true, false, disk]);
+    expect(statSync(former).ino).toBe(before);
+    expect(refused.message).toBe(
+      `${link} is a link to a file that is not there; restore its target, such as a disk to mount, or remove the link`,
+    );
   });
 
   it('refuses a running agent, another agent, a folder with other files and another log', async () => {
@@ -491,12 +574,12 @@ describe('restore', () => {
     const files = temporary();
     writeFileSync(join(files, 'thesis.txt'), '');
 
-    const overRunning = await run('restore', file, '--dir', path, '--replace');
-    const overOther = await run('restore', file, '--dir', other.folder.path, '--replace');
-    const overFiles = await run('restore', file, '--dir', files);
+    const overRunning = await restore(file, '--dir', path, '--replace');
+    const overOther = await restore(file, '--dir', other.folder.path, '--replace');
+    const overFiles = await restore(file, '--dir', files);
     await agent.stop();
     writeFileSync(agent.auditPath, readFileSync(other.auditPath, 'utf8').repeat(9));
-    const overLog = await run('restore', file, '--dir', path, '--replace');
+    const overLog = await restore(file, '--dir', path, '--replace');
 
     expect(errorOf(overRunning).message).toBe(
       `another daemon already serves ${path}/.service; stop it first, or use another folder`,

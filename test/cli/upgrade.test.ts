@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { version } from '../../src/version.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
@@ -27,8 +27,8 @@ const paying = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
 const approval = { decision: 'approve', approver: 'ann' };
 
 /** An agent that runs in the background with this release, whose call `order-1` waits. */
-async function inBackground() {
-  const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
+async function inBackground(audit = { sign: true }) {
+  const folder = new AgentFolder({ ...deferring({}, { on_restart: 'resume' }), audit });
   const { path } = folder;
   onTestFinished(async () => {
     await holdpoint(['serve', 'stop', '--dir', path]);
@@ -61,6 +61,10 @@ function servedBy(path: string): string {
 describe('upgrade', () => {
   it('checks, backs up and restarts an agent in the background, whose waiting call is decided after it', async () => {
     const { folder, path } = await inBackground();
+    const backups = join(path, '.service/backups');
+    mkdirSync(backups);
+    const old = ['20260101T000000Z', '20260102T000000Z', '20260103T000000Z'];
+    for (const time of old) writeFileSync(join(backups, `till-${time}.tar.gz`), '');
 
     const checked = await runNext(next, 'upgrade', '--dir', path, '--check');
     expect(servedBy(path)).toBe(version);
@@ -82,6 +86,9 @@ describe('upgrade', () => {
       url: expect.stringMatching(/^http:/),
     });
     expect(servedBy(path)).toBe(nextVersion);
+    const { backup } = JSON.parse(stdout) as { backup: string };
+    const kept = old.slice(1).map((time) => `till-${time}.tar.gz`);
+    expect(readdirSync(backups).toSorted()).toEqual([...kept, basename(backup)]);
     const agent = clientOf(stdout);
     expect((await agent.decide('order-1', approval)).status).toBe(200);
     await reached(agent, 'order-1', 'completed');
@@ -136,28 +143,38 @@ describe('rollback', () => {
     expect(errorOf(again).message).toBe(`no upgrade of the agent in ${path} is recorded`);
   });
 
-  it('restores the store where it cannot use the present one, keeps the log and runs nothing twice', async () => {
-    const { path, folder } = await inBackground();
-    const upgraded = await runNext(breaking, 'upgrade', '--dir', path);
-    expect(JSON.parse(upgraded.stdout)).toMatchObject({ reversible: false });
-    const newer = clientOf(upgraded.stdout);
-    await newer.decide('order-1', approval);
-    await reached(newer, 'order-1', 'completed');
-    void newer.send('order-2', paying).catch(() => undefined);
-    await reached(newer, 'order-2', 'deferred');
-    const log = join(path, '.service/audit.ndjson');
+  it.each([
+    ['signed', true],
+    ['without a key', false],
+  ])(
+    'restores the store where it cannot use the present one, keeps the log and runs nothing twice (%s)',
+    async (_, sign) => {
+      const { path, folder } = await inBackground({ sign });
+      const upgraded = await runNext(breaking, 'upgrade', '--dir', path);
+      expect(JSON.parse(upgraded.stdout)).toMatchObject({ reversible: false });
+      const newer = clientOf(upgraded.stdout);
+      await newer.decide('order-1', approval);
+      await reached(newer, 'order-1', 'completed');
+      void newer.send('order-2', paying).catch(() => undefined);
+      await reached(newer, 'order-2', 'deferred');
+      const log = join(path, '.service/audit.ndjson');
 
-    const { code, stdout } = await holdpoint(['rollback', '--dir', path, '--json']);
+      const { code, stdout } = await holdpoint(['rollback', '--dir', path, '--json']);
 
-    expect(code).toBe(0);
-    const { restored } = JSON.parse(stdout) as { restored: string };
-    expect(restored).toContain(join(path, '.service/backups/till-'));
-    const agent = clientOf(stdout);
-    const lost = 'interrupted: the outcome stands in the audit log alone';
-    for (const id of ['order-1', 'order-2'])
-      expect(textOf(await agent.get(`/tasks/${id}`))).toBe(lost);
-    expect(folder.paid).toHaveLength(1);
-    expect(readAudit(log).map(({ event }) => event)).toContain('store_behind_log');
-    await expectIntact(log);
-  });
+      expect(code).toBe(0);
+      const { restored } = JSON.parse(stdout) as { restored: string };
+      expect(restored).toContain(join(path, '.service/backups/till-'));
+      const agent = clientOf(stdout);
+      const lost = 'interrupted: the outcome stands in the audit log alone';
+      for (const id of ['order-1', 'order-2'])
+        expect(textOf(await agent.get(`/tasks/${id}`))).toBe(lost);
+      expect(folder.paid).toHaveLength(1);
+      expect(readAudit(log).map(({ event }) => event)).toContain('store_behind_log');
+      const [back] = readAudit(log).filter(({ event }) => event === 'store_restored');
+      expect(back?.fields).toMatchObject({
+        signed_by: sign ? expect.stringMatching(/^audit-[0-9a-f]{16}$/) : null,
+      });
+      await expectIntact(log);
+    },
+  );
 });

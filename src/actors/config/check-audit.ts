@@ -1,3 +1,4 @@
+import { assumedValue } from '../assumed-value.ts';
 import { openAuditKeys, SigningKeyError } from '../records/records.ts';
 import { errorAt, type Finding, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
@@ -22,8 +23,10 @@ const unchained = warningAt(
 );
 
 function keyFindings(signing: ServiceConfig['audit']['signing'], env: Environment): Finding[] {
+  const isAssumed = env[signing.key_env] === assumedValue;
+  const checked = { ...signing, enabled: signing.enabled && !isAssumed };
   try {
-    openAuditKeys({ sign: false, signing }, { env, folder: null });
+    openAuditKeys({ sign: false, signing: checked }, { env, folder: null });
     return [];
   } catch (error) {
     const key = error instanceof SigningKeyError ? 'key_env' : 'kid';

@@ -27,6 +27,14 @@ export function restoreCommand(session: Session): Command {
     .option('--dir <dir>', 'a new folder for the agent, or the folder that has it', '.')
     .option('--replace', 'replace the store in the folder, and keep it next to the new one')
     .option('--check', 'only check that the file is whole')
+    .option(
+      '--keys <file>',
+      'public keys to check the signature with: a JWKS file or its address (default: those in the folder)',
+    )
+    .option(
+      '--accept-unverified',
+      'accept a backup without a signature that the keys can check; it may be forged',
+    )
     .action(async (file: string, options: RestoreOptions) => {
       const { restore } = await import('./restore.ts');
       await restore(session, file, options);

@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { systemClock } from '../../actors/system-clock.ts';
 import { backupAgent, backupName, pruneBackups } from '../../agent/backup-agent.ts';
+import { backupKeys } from '../../agent/backup-keys.ts';
 import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { counted } from '../counted.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
+import { givenPassphrase } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { sqliteAgent } from './sqlite-agent.ts';
 
@@ -49,10 +51,15 @@ export async function backup(
       hint: 'start the agent first',
     });
   }
+  const passphrase = await givenPassphrase(session);
+  const { signer, unsigned } = await backupKeys(directory, config, {
+    env: session.env,
+    passphrase,
+  });
   const stop = showProgress(output, 'writing the backup');
   const made = await writing(file, async () => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    return backupAgent({ directory, config, path: file, now });
+    return backupAgent({ directory, config, path: file, signer, now });
   }).finally(stop);
   const deleted = options.keep === undefined ? [] : pruneBackups(file, agentId, options.keep);
   output.line(
@@ -61,6 +68,12 @@ export async function backup(
     ),
   );
   if (made.leftOut.length > 0) output.note(plainLine(`not in it: ${made.leftOut.join(', ')}`));
+  if (made.changed.length > 0) {
+    output.warn(
+      plainLine(`changed meanwhile, so their end is missing: ${made.changed.join(', ')}`),
+    );
+  }
+  if (unsigned !== null) output.warn(plainLine(`the backup is not signed: ${unsigned}`));
   if (deleted.length > 0) output.note(`deleted: ${counted(deleted.length, 'older backup')}`);
   output.note('keep it private: it has the secrets and the keys of the agent');
   output.json({
@@ -72,6 +85,8 @@ export async function backup(
     files: made.files,
     bytes: made.bytes,
     left_out: [...made.leftOut],
+    changed: [...made.changed],
+    signed_by: signer?.kid ?? null,
     deleted,
   });
 }
@@ -101,9 +116,9 @@ async function writing<Made>(file: string, write: () => Promise<Made>): Promise<
     return await write();
   } catch (error) {
     const code = codeOf(error);
-    const { errcode } = Object(error) as { errcode?: unknown };
+    const { errcode, path } = Object(error) as { errcode?: unknown; path?: unknown };
     if (code === 'ENOSPC' || errcode === sqlite.full) {
-      throw cannotWrite(file, 'does not fit on its disk', error);
+      throw cannotWrite(typeof path === 'string' ? path : file, 'does not fit on its disk', error);
     }
     if (['EACCES', 'EROFS', 'ENOTDIR', 'ENOENT'].includes(code) || errcode === sqlite.cannotOpen) {
       throw cannotWrite(file, 'cannot be written', error);

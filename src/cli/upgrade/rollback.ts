@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
-import { storeStanding } from '../../actors/records/records.ts';
+import { publicKey, storeStanding } from '../../actors/records/records.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { restoreAgent } from '../../agent/restore-agent.ts';
 import { readUpgradeNote, removeUpgradeNote, type UpgradeNote } from '../../agent/upgrade-note.ts';
@@ -34,9 +34,14 @@ export async function rollback(session: Session, { dir }: { dir: string }): Prom
   if (isBackground) await stopAgent(session, directory);
   if (!keepsStore && backup !== null) {
     const stop = showProgress(output, 'restoring the store');
-    const now = systemClock().now();
-    const parts = { path: backup, directory, env: session.env, replaces: true, now };
-    await restoreAgent(parts).finally(stop);
+    const { signed_by: signer } = note;
+    await restoreAgent({
+      ...{ path: backup, directory, env: session.env, replaces: true },
+      keys: signer === null ? null : { keys: [publicKey(signer.kid, signer.x)] },
+      // An agent without a key makes backups without a signature.
+      acceptsUnverified: signer === null,
+      now: systemClock().now(),
+    }).finally(stop);
     output.line(plainLine(`the store is the one of ${note.at}, before the upgrade; the log stays`));
     output.note('tasks that changed since then end at the start; what ran stands in the log');
   } else output.line(`release ${release} can use the store as it is`);

@@ -6,9 +6,10 @@ import { type StoreStanding, storeStanding } from '../../actors/records/records.
 import { systemClock } from '../../actors/system-clock.ts';
 import { LaunchError } from '../../actors/workspace/workspace.ts';
 import { checkAgent } from '../../agent/agent-findings.ts';
-import { type Backup, backupAgent, backupName } from '../../agent/backup-agent.ts';
+import { type Backup, backupAgent, backupName, pruneBackups } from '../../agent/backup-agent.ts';
+import { backupKeys } from '../../agent/backup-keys.ts';
 import { assumedEnvironment } from '../../agent/lenient-environment.ts';
-import { writeUpgradeNote } from '../../agent/upgrade-note.ts';
+import { type UpgradeNote, writeUpgradeNote } from '../../agent/upgrade-note.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { version as release } from '../../version.ts';
 import { sqliteAgent } from '../backup/sqlite-agent.ts';
@@ -17,9 +18,12 @@ import { configFailure } from '../config-failure.ts';
 import { counted } from '../counted.ts';
 import { plainLine, plainText } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';
-import { passphraseToStart } from '../secret-access.ts';
+import { givenPassphrase, passphraseToStart } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { runningAgent, startAgain, stopAgent } from './background-agent.ts';
+
+/** Number of backups of upgrades that are kept; only the last upgrade can be undone. */
+const keptBackups = 3;
 
 export interface UpgradeOptions {
   dir: string;
@@ -56,7 +60,8 @@ export async function upgrade(session: Session, options: UpgradeOptions): Promis
   const passphrase = isBackground ? await passphraseToStart(session, directory) : null;
   const backup = standing === null ? null : await backUp(session, directory, config);
   const at = new Date(systemClock().now()).toISOString();
-  writeUpgradeNote(directory, { from, to: release, backup: backup?.path ?? null, at });
+  const made = { backup: backup?.path ?? null, signed_by: backup?.signed_by ?? null };
+  writeUpgradeNote(directory, { from, to: release, ...made, at });
   if (backup !== null) output.line(plainLine(`backed up in ${backup.path}`));
   if (!isBackground) {
     output.note(
@@ -125,13 +130,25 @@ function printPlan({ output }: Session, { config, from, standing }: Plan): void 
   }
 }
 
-async function backUp(session: Session, directory: string, config: ServiceConfig): Promise<Backup> {
+type SignedBackup = Backup & Pick<UpgradeNote, 'signed_by'>;
+
+async function backUp(
+  session: Session,
+  directory: string,
+  config: ServiceConfig,
+): Promise<SignedBackup> {
+  const { output, env } = session;
   const folder = join(directory, '.service', 'backups');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const now = systemClock().now();
-  const stop = showProgress(session.output, 'writing the backup');
+  const passphrase = await givenPassphrase(session);
+  const { signer, trusted } = await backupKeys(directory, config, { env, passphrase });
   const path = join(folder, backupName(config.agent_id, now));
-  return backupAgent({ directory, config, path, now }).finally(stop);
+  const stop = showProgress(output, 'writing the backup');
+  const made = await backupAgent({ directory, config, path, signer, now }).finally(stop);
+  pruneBackups(path, config.agent_id, keptBackups);
+  const signed_by = trusted.keys.find(({ kid }) => kid === signer?.kid) ?? null;
+  return { ...made, signed_by };
 }
 
 function notStarted({ message }: LaunchError, directory: string, from: string | null): CliError {

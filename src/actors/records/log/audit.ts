@@ -9,9 +9,11 @@ export { type ExportedLine, type ExportSummary, exportTask, type TakeLine } from
 export { findLines } from './find-lines.ts';
 export { formatBadLine, formatEvent } from './format-event.ts';
 export { keyRotation, lastSignedLine } from './key-rotation.ts';
+export type { SignatureReason } from './line-signature.ts';
 export { type LineSigner, lineSigner } from './line-signer.ts';
 export { LogIndexes, LongLineError, type OpenLogFile } from './log-index.ts';
 export { LogView, type NumberedLine } from './log-view.ts';
+export { manifestFault } from './manifest-fault.ts';
 export { nodeKeyRing } from './node-crypto.ts';
 export { ocsfEvent } from './ocsf-event.ts';
 export {
@@ -29,6 +31,7 @@ export {
 } from './public-keys.ts';
 export { Receipts } from './receipts.ts';
 export type { RecordedEvent } from './recorded-event.ts';
+export { signManifest } from './sign-manifest.ts';
 export { readSigningKey, SigningKeyError } from './signing-key.ts';
 export { type Tailing, type TailOptions, tailLines } from './tail-lines.ts';
 export type { TailedLine } from './tailed-line.ts';

@@ -19,10 +19,15 @@ const encoder = new TextEncoder();
  * valid. A line with a `kid` but without `sig` has lost its signature.
  *
  * @param line in canonical form
+ * @param domain text before the signed text; a line has none
  */
 export function verifySignature(
   line: JsonObject,
-  { keys, requireSigned }: { keys: KeyRing | null; requireSigned: boolean },
+  {
+    keys,
+    requireSigned,
+    domain = '',
+  }: { keys: KeyRing | null; requireSigned: boolean; domain?: string },
 ): SignatureReason | null | Promise<SignatureReason | null> {
   const { sig, kid } = line;
   if (sig === undefined) return requireSigned || kid !== undefined ? 'sig is missing' : null;
@@ -31,17 +36,17 @@ export function verifySignature(
     return 'sig is not an Ed25519 signature in base64';
   }
   if (keys === null) return null;
-  return keys.has(kid) ? checkSignature(line, sig, kid, keys) : 'kid is not one of the keys';
+  return keys.has(kid)
+    ? checkSignature(line, { sig, kid, keys, domain })
+    : 'kid is not one of the keys';
 }
 
 async function checkSignature(
   line: JsonObject,
-  sig: string,
-  kid: string,
-  keys: KeyRing,
+  { sig, kid, keys, domain }: { sig: string; kid: string; keys: KeyRing; domain: string },
 ): Promise<SignatureReason | null> {
   const { sig: _, ...unsigned } = line;
-  const bytes = encoder.encode(canonicalize(unsigned));
+  const bytes = encoder.encode(`${domain}${canonicalize(unsigned)}`);
   const signature = Uint8Array.from(atob(sig), (character) => character.charCodeAt(0));
   const isTrue = await keys.verify(kid, bytes, signature).catch(() => false);
   return isTrue ? null : 'sig does not match the line';

@@ -76,9 +76,9 @@ async function settle(
     const warned = withWarning(stored, restoredWarning(backupAt));
     return warned === null ? null : { change: warned, events: [] };
   });
-  const rest = await endRights(store, at);
-  const restored = { backupAt, ended, waiting, grants: rest.grants };
-  const events = [restoredEvent(restored, at), ...rest.events];
+  const { events: endings, ...rights } = await endRights(store, at);
+  const restored = { backupAt, ended, waiting, ...rights };
+  const events = [restoredEvent(restored, at), ...endings];
   await store.record(events.map((event) => ({ ...entity, ...event })));
   return restored;
 }
@@ -139,11 +139,12 @@ function withContext(snapshot: WaitingSnapshot, warned: string): WaitingSnapshot
   };
 }
 
-/** Ends rights that people may have withdrawn since the copy; returns the number of suspended approvals. */
+/** Ends what people and callers may have withdrawn since the copy: rights, and receivers of push notifications. */
 async function endRights(
   { database }: PostgresStore,
   at: number,
-): Promise<{ grants: number; events: AuditEvent[] }> {
+): Promise<Pick<RestoredStore, 'grants' | 'pushTargets'> & { events: AuditEvent[] }> {
+  const pushTargets = await database.query('DELETE FROM push_targets RETURNING id');
   const grants = await database.query('UPDATE grants SET is_suspended = 1 RETURNING id');
   await database.query('DELETE FROM web_sessions');
   const ended = await database.query<Delegation>(
@@ -152,5 +153,5 @@ async function endRights(
   const events = ended
     .filter(({ until }) => until > at)
     .map((delegation) => delegationEnded(delegation, at));
-  return { grants: grants.length, events };
+  return { grants: grants.length, pushTargets: pushTargets.length, events };
 }

@@ -1,14 +1,12 @@
 import type { AgentEntity } from '../log/agent-entity.ts';
-import { GENESIS } from '../log/chain-format.ts';
 import { finishedFilesOf, logFilesOf } from '../log/log-files.ts';
 import { breakSentence } from '../log/verdict.ts';
-import { verifyFiles } from '../log/verify-files.ts';
 import type { AuditHead } from '../store/audit-head.ts';
 import { StoreError } from '../store/store-error.ts';
 import { AuditRows } from './audit-head.ts';
-import { hashBefore } from './import-log.ts';
 import { openSource } from './source-store.ts';
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
+import { verifyLogFiles } from './verify-log-files.ts';
 
 /** The verified log of an unused store, consistent with that store. */
 export interface ClosedLog {
@@ -34,11 +32,9 @@ export interface SourceOptions {
 export async function closeSource({ path, audit, entity }: SourceOptions): Promise<ClosedLog> {
   await settleSource({ path, audit, entity });
   const head = headOf(path);
-  const files = logFilesOf(audit.path);
+  if (audit.chain) return { ...(await verifyClosed(audit.path, head)), ...head };
   const first = finishedFilesOf(audit.path)[0]?.first ?? 1;
-  const closed = { files, first, ...head };
-  if (audit.chain) await verifyClosed(closed, files[0]);
-  return closed;
+  return { files: logFilesOf(audit.path), first, ...head };
 }
 
 /** Opening brings the store and its log together, as a start does. */
@@ -47,17 +43,18 @@ async function settleSource({ path, audit, entity }: SourceOptions): Promise<voi
   await store.close();
 }
 
-async function verifyClosed(log: ClosedLog, oldest: string | undefined): Promise<void> {
-  const { files, first, events, hash } = log;
-  const from = first === 1 || oldest === undefined ? GENESIS : await hashBefore(oldest, first);
-  const verdict = await verifyFiles(files, first === 1 ? {} : { continuedFrom: from });
+async function verifyClosed(
+  path: string,
+  { events, hash }: Pick<AuditHead, 'events' | 'hash'>,
+): Promise<Pick<ClosedLog, 'files' | 'first'>> {
+  const { files, first, verdict } = await verifyLogFiles(path);
   if (!verdict.ok) {
     throw new StoreError(
       `${breakSentence(verdict)}; nothing was copied, so restore the log from a copy`,
     );
   }
   const last = first - 1 + verdict.events;
-  if (last === events && (verdict.head === hash || events === 0)) return;
+  if (last === events && (verdict.head === hash || events === 0)) return { files, first };
   throw new StoreError(
     `the audit log ends with line ${last}, and its store knows ${events}; restore the log and the store that belong together`,
   );

@@ -1,13 +1,11 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { GENESIS } from '../log/chain-format.ts';
 import { finishedFilesOf, logFilesOf } from '../log/log-files.ts';
-import { recordedEvent } from '../log/recorded-event.ts';
-import { verifyFiles } from '../log/verify-files.ts';
 import type { AuditHead } from '../store/audit-head.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { TaskInLog } from '../store/task-in-log.ts';
 import { openWaits } from './open-waits.ts';
+import { verifyLogFiles } from './verify-log-files.ts';
 
 /** A log without a store. */
 export interface ImportedLog {
@@ -41,42 +39,17 @@ async function headOf(path: string, chain: boolean): Promise<AuditHead> {
     const events = finished.at(-1)?.first ?? 0;
     return { ...current, events, hash: GENESIS, checkpointed: events, first: events + 1 };
   }
-  const { head, events } = await verified(logFilesOf(path), current.keptFrom);
+  const { head, events } = await verified(path);
   const inCurrent = current.bytes === 0 ? 0 : await linesIn(path);
   return { ...current, events, hash: head, checkpointed: events, first: events - inCurrent + 1 };
 }
 
-async function verified(
-  files: readonly string[],
-  first: number,
-): Promise<{ head: string; events: number }> {
-  const [oldest] = files;
-  if (oldest === undefined) return { head: GENESIS, events: 0 };
-  const options = first === 1 ? {} : { continuedFrom: await hashBefore(oldest, first) };
-  const result = await verifyFiles(files, options);
-  if (result.ok) return { head: result.head, events: first - 1 + result.events };
+async function verified(path: string): Promise<{ head: string; events: number }> {
+  const { first, verdict } = await verifyLogFiles(path);
+  if (verdict.ok) return { head: verdict.head, events: first - 1 + verdict.events };
   throw new StoreError(
-    `${result.file}:${result.line}: the audit log does not verify (${result.reason}); move it away to start a new one, or restore it`,
+    `${verdict.file}:${verdict.line}: the audit log does not verify (${verdict.reason}); move it away to start a new one, or restore it`,
   );
-}
-
-/**
- * Returns the hash of the line before a file, from the checkpoint in its first line. Throws StoreError unless the
- * checkpoint covers `first - 1` lines.
- */
-export async function hashBefore(file: string, first: number): Promise<string> {
-  const line = await firstLineOf(file);
-  const event = line === null ? null : recordedEvent(Buffer.from(line));
-  const fields = event?.['fields'] as { count?: unknown; head?: unknown } | undefined;
-  if (event?.event === 'checkpoint' && fields?.count === first - 1) return String(fields.head);
-  throw new StoreError(
-    `${file}:1: the audit log does not verify (the file does not begin with a checkpoint of ${first - 1} lines); move it away to start a new one, or restore it`,
-  );
-}
-
-async function firstLineOf(file: string): Promise<string | null> {
-  for await (const line of createInterface({ input: createReadStream(file) })) return line;
-  return null;
 }
 
 async function linesIn(file: string): Promise<number> {

@@ -8,7 +8,7 @@ import { nodeKeyRing, sha256Hex } from '../log/node-crypto.ts';
 import type { PublicKeySet } from '../log/public-keys.ts';
 import type { AuditHead } from '../store/audit-head.ts';
 import { StoreError } from '../store/store-error.ts';
-import { hashBefore } from './import-log.ts';
+import { hashBefore } from './hash-before.ts';
 import type { Lead } from './store-behind-error.ts';
 import { wholeLine } from './whole-line.ts';
 

@@ -6,16 +6,24 @@ export interface RestoredMark {
   backupAt: number;
   /** True if the log next to the store is the one of the backup, so that later lines are unknown. */
   hasOldLog: boolean;
+  /** Name of the key that signed the backup; `null` if its signature was not checked. */
+  signedBy: string | null;
 }
 
+/** The table of the mark. */
+export const restoredTable = `CREATE TABLE IF NOT EXISTS restored (
+  backup_at INTEGER NOT NULL,
+  has_old_log INTEGER NOT NULL,
+  signed_by TEXT
+)`;
+
 /** Marks a store that no daemon uses as restored. */
-export function markRestored(path: string, { backupAt, hasOldLog }: RestoredMark): void {
+export function markRestored(path: string, { backupAt, hasOldLog, signedBy }: RestoredMark): void {
   const database = new DatabaseSync(path);
   try {
-    database.exec(
-      'CREATE TABLE IF NOT EXISTS restored (backup_at INTEGER NOT NULL, has_old_log INTEGER NOT NULL); DELETE FROM restored',
-    );
-    database.prepare('INSERT INTO restored VALUES (?, ?)').run(backupAt, hasOldLog ? 1 : 0);
+    database.exec(`${restoredTable}; DELETE FROM restored`);
+    const insert = database.prepare('INSERT INTO restored VALUES (?, ?, ?)');
+    insert.run(backupAt, hasOldLog ? 1 : 0, signedBy);
   } finally {
     database.close();
   }
@@ -24,9 +32,14 @@ export function markRestored(path: string, { backupAt, hasOldLog }: RestoredMark
 /** Returns the mark of a store; `null` for none. */
 export function restoredMark(database: DatabaseSync): RestoredMark | null {
   if (!hasTable(database, 'restored')) return null;
-  const row = database.prepare('SELECT backup_at, has_old_log FROM restored').get();
+  const row = database.prepare('SELECT * FROM restored').get();
   if (row === undefined) return null;
-  return { backupAt: Number(row['backup_at']), hasOldLog: row['has_old_log'] === 1 };
+  const { backup_at: backupAt, has_old_log: hasOldLog, signed_by: signedBy } = row;
+  return {
+    backupAt: Number(backupAt),
+    hasOldLog: hasOldLog === 1,
+    signedBy: typeof signedBy === 'string' ? signedBy : null,
+  };
 }
 
 /** Returns whether the log next to a store is the one of a backup; false for a store that cannot be read. */

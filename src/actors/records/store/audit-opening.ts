@@ -25,6 +25,8 @@ export interface RestoredStore {
   waiting: number;
   /** Number of suspended approvals for later calls. */
   grants: number;
+  /** Number of deleted receivers of push notifications. */
+  pushTargets: number;
 }
 
 /** Findings of opening the log; all of them are recorded in the log. */

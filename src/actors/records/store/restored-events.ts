@@ -15,16 +15,23 @@ export function isWarned(context: string): boolean {
   return context.startsWith(warningBegins);
 }
 
-/** Creates the event of a restored store. */
+/**
+ * Creates the event of a restored store.
+ *
+ * @param restored with the key that signed its backup, `null` if that was not checked; absent without a backup file
+ */
 export function restoredEvent(
-  { backupAt, ended, waiting, grants }: RestoredStore,
+  restored: RestoredStore & { signedBy?: string | null },
   at: number,
 ): AuditEvent {
+  const { backupAt, ended, waiting, grants, pushTargets, signedBy } = restored;
   const fields = {
     backup_at: timeOf(backupAt),
     tasks_ended: ended,
     waiting,
     grants_suspended: grants,
+    push_targets_deleted: pushTargets,
+    ...(signedBy === undefined ? {} : { signed_by: signedBy }),
   };
   return { event: 'store_restored', ts: timeOf(at), fields };
 }

@@ -37,6 +37,7 @@ beforeEach(async () => {
   await store.delegations.put({ id: 'd-2', since: 1, until: 2, from: 'ann', to: 'bob' });
   await store.close();
   await place.execute(`INSERT INTO grants VALUES ('g-1', 'pay', 'ann', ${later}, 3, 0, '{}')`);
+  await place.execute(`INSERT INTO push_targets VALUES ('parked', 'p-1', 0, 0, '{}')`);
   await place.execute(`INSERT INTO web_sessions VALUES ('s-1', ${later}, '{}')`);
   // What a dump brings back: the number of tables that no longer exist.
   await place.execute('UPDATE store_info SET tables = 1');
@@ -60,6 +61,7 @@ describe('tables that were restored from a dump', () => {
   it('end running tasks, warn of waiting calls, and end the rights that people gave', async () => {
     expect(await settleCopy(options)).toEqual({
       ...{ backupAt: Date.parse('2026-07-01T09:00:00.000Z'), ended: 1, waiting: 2, grants: 1 },
+      pushTargets: 1,
     });
     const store = await place.open();
     const running = await store.rows.read('running');
@@ -91,6 +93,7 @@ describe('tables that were restored from a dump', () => {
     ]);
     expect(await place.execute('SELECT id FROM delegations')).toEqual([]);
     expect(await place.execute('SELECT id FROM web_sessions')).toEqual([]);
+    expect(await place.execute('SELECT id FROM push_targets')).toEqual([]);
     const added = (await place.lines()).slice(4);
     expect(added.map(({ event, task_id }) => [event, task_id])).toEqual([
       ['session_end', 'running'],
@@ -101,7 +104,7 @@ describe('tables that were restored from a dump', () => {
       ...{ entity_id: 'refunds', entity_type: 'agent' },
       fields: {
         ...{ backup_at: '2026-07-01T09:00:00.000Z', tasks_ended: 1 },
-        ...{ waiting: 2, grants_suspended: 1 },
+        ...{ waiting: 2, grants_suspended: 1, push_targets_deleted: 1 },
       },
     });
   });

@@ -1,0 +1,43 @@
+import canonicalize from 'canonicalize';
+import { describe, expect, it } from 'vitest';
+import { verifySignature } from '../../../../src/actors/records/log/line-signature.ts';
+import { manifestFault } from '../../../../src/actors/records/log/manifest-fault.ts';
+import { nodeKeyRing } from '../../../../src/actors/records/log/node-crypto.ts';
+import { signManifest } from '../../../../src/actors/records/log/sign-manifest.ts';
+import type { JsonObject } from '../../../../src/machines/json.ts';
+import { testKey } from './log-of.ts';
+
+const own = testKey('service-audit-v1', 1);
+const other = testKey('service-audit-v1', 2);
+const keys = { keys: [own.publicKey] };
+const manifest: JsonObject = { files: { 'agent/SKILL.md': { mode: 420, sha256: 'ab' } } };
+
+describe('manifestFault', () => {
+  it('finds nothing wrong with a manifest that one of the keys signed', async () => {
+    const signed = { ...manifest, ...signManifest(manifest, own.signer) };
+    expect(await manifestFault(signed, keys)).toBeNull();
+  });
+
+  it('names a missing signature, a foreign key, a changed manifest and a foreign signature', async () => {
+    const signature = signManifest(manifest, own.signer);
+    const changed = 'sig does not match the line';
+    expect(await manifestFault(manifest, keys)).toBe('sig is missing');
+    expect(await manifestFault({ ...manifest, ...signature }, { keys: [] })).toBe(
+      'kid is not one of the keys',
+    );
+    expect(await manifestFault({ ...manifest, ...signature, files: {} }, keys)).toBe(changed);
+    const foreign = { ...manifest, ...signManifest(manifest, other.signer) };
+    expect(await manifestFault(foreign, keys)).toBe(changed);
+  });
+
+  it('accepts no signature of a line, and its own signature is none of a line', async () => {
+    const line = { ...manifest, kid: own.signer.kid };
+    const sig = own.signer.sign(Buffer.from(canonicalize(line) as string));
+    const options = { keys: nodeKeyRing(keys), requireSigned: true };
+    expect(await verifySignature({ ...line, sig }, options)).toBeNull();
+
+    expect(await manifestFault({ ...line, sig }, keys)).toBe('sig does not match the line');
+    const signed = { ...manifest, ...signManifest(manifest, own.signer) };
+    expect(await verifySignature(signed, options)).toBe('sig does not match the line');
+  });
+});
