@@ -257,7 +257,9 @@ it('leaves the disk of an agent room for its work', async () => {
   expect(errorOf(ended).message).toBe(
     `the copy of ${join(path, '.service/tasks.db')} does not fit on its disk`,
   );
-  expect(readdirSync(join(path, '.service')).filter((name) => /^backing/.test(name))).toEqual([]);
+  expect(readdirSync(join(path, '.service')).filter((name) => name.startsWith('backing'))).toEqual(
+    [],
+  );
 });
 
 describe('restore', () => {

@@ -248,9 +248,7 @@ describe('restore of a signed backup', () => {
     );
     expect(existsSync(join(target, 'service.yaml'))).toBe(false);
     expect(JSON.parse(forced.stdout)).toMatchObject({ signed_by: null });
-    expect(forced.stderr).toContain(
-      'the signature was not checked, so the backup may be forged',
-    );
+    expect(forced.stderr).toContain('the signature was not checked, so the backup may be forged');
     expect(storeRestored(await started(accepted)).map(({ fields }) => fields)).toEqual([
       expect.objectContaining({ signed_by: null }),
     ]);
