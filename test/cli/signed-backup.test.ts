@@ -18,6 +18,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { lineSigner } from '../../src/actors/records/log/line-signer.ts';
 import { signManifest } from '../../src/actors/records/log/sign-manifest.ts';
 import { verifyFiles } from '../../src/actors/records/log/verify-files.ts';
+import { schemaSteps } from '../../src/actors/records/sqlite/schema-steps.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import type { AgentFolder, ServiceSettings } from '../helpers/agent-folder.ts';
 import { launchAgent, startInFolder, type TestAgent } from '../helpers/test-agent.ts';
@@ -333,6 +334,8 @@ describe('backup of an agent without a key', () => {
 });
 
 describe('the store of a signed backup', () => {
+  const version = schemaSteps.length;
+  const later = `PRAGMA user_version = ${version + 1}`;
   const trigger = `CREATE TRIGGER grant_all AFTER INSERT ON tasks BEGIN
     UPDATE grants SET is_suspended = 0; END`;
   it.each([
@@ -344,14 +347,11 @@ describe('the store of a signed backup', () => {
       'has another trigger "push_targets_of_deleted" than an agent makes',
     ],
     ['DROP TRIGGER task_approvers_of_changed', 'lacks the trigger "task_approvers_of_changed"'],
-    ['PRAGMA application_id = 7', 'has version 9 and application 7'],
+    ['PRAGMA application_id = 7', `has version ${version} and application 7`],
     ['PRAGMA user_version = -1', 'has version -1 and application 0'],
-    ['PRAGMA user_version = 8', 'has a foreign table "store_info"'],
-    [`PRAGMA user_version = 10; ${trigger}`, 'has a foreign trigger "grant_all"'],
-    [
-      'PRAGMA user_version = 10; CREATE VIRTUAL TABLE words USING fts5 (text)',
-      'has a foreign table "words"',
-    ],
+    ['PRAGMA user_version = 1', 'has another table "tasks" than an agent makes'],
+    [`${later}; ${trigger}`, 'has a foreign trigger "grant_all"'],
+    [`${later}; CREATE VIRTUAL TABLE words USING fts5 (text)`, 'has a foreign table "words"'],
   ])('is refused after %s', async (sql, reason) => {
     const agent = await stoppedAgent();
     const { path } = agent.folder;
@@ -374,7 +374,7 @@ describe('the store of a signed backup', () => {
     const agent = await stoppedAgent();
     const { path } = agent.folder;
     const database = new DatabaseSync(join(path, '.service/tasks.db'));
-    database.exec('PRAGMA user_version = 10; CREATE TABLE of_next_release (one INTEGER)');
+    database.exec(`${later}; CREATE TABLE of_next_release (one INTEGER)`);
     database.close();
     const { file } = await backedUp(agent);
 
