@@ -168,6 +168,7 @@ wait %2`,
       'holdpoint upgrade': 'it needs an agent of an earlier release; its tests run it',
       '/opt/holdpoint': 'it needs an earlier release; its tests run it',
       pg_dump: 'it needs a database',
+      pg_restore: 'it needs a database',
     },
   },
   'docs/deploy.md': {

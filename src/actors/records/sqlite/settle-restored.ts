@@ -32,7 +32,11 @@ export function settleRestored(
   const restored = { backupAt, ended, waiting, grants, pushTargets };
   return {
     restored,
-    events: [restoredEvent({ ...restored, signedBy }, at), ...endDelegations(database, at), ...events],
+    events: [
+      restoredEvent({ ...restored, signedBy }, at),
+      ...endDelegations(database, at),
+      ...events,
+    ],
   };
 }
 

@@ -37,7 +37,7 @@ beforeEach(async () => {
   await store.delegations.put({ id: 'd-2', since: 1, until: 2, from: 'ann', to: 'bob' });
   await store.close();
   await place.execute(`INSERT INTO grants VALUES ('g-1', 'pay', 'ann', ${later}, 3, 0, '{}')`);
-  await place.execute(`INSERT INTO push_targets VALUES ('parked', 'p-1', 0, 0, '{}')`);
+  await place.execute(`INSERT INTO push_targets VALUES ('parked', 'p-1', 0, false, '{}')`);
   await place.execute(`INSERT INTO web_sessions VALUES ('s-1', ${later}, '{}')`);
   // What a dump brings back: the number of tables that no longer exist.
   await place.execute('UPDATE store_info SET tables = 1');
