@@ -171,6 +171,16 @@ describe.concurrent('run', () => {
     await terminal.ended;
   });
 
+  it('refuses a device as its log before it starts', async () => {
+    const directory = await refundAgent();
+    const env = { SERVICE_LOG_FILE: '/dev/null' };
+    const { code, stderr } = await holdpointHere(['run', '--dir', directory], { env });
+    expect([code, stderr]).toEqual([
+      1,
+      'error: the log /dev/null is a pipe or a device; name a file, which need not exist\n',
+    ]);
+  });
+
   it('says that a port which was asked for is taken', async () => {
     const directory = await refundAgent();
     const holder = createServer().listen(0, '127.0.0.1');

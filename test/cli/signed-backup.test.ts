@@ -259,11 +259,12 @@ describe('restore of a signed backup', () => {
     const { file, keys } = await backedUp(await stoppedAgent());
     const target = join(temporary(), 'agent');
 
-    await run('restore', file, '--dir', target, '--keys', keys);
+    const { stderr } = await run('restore', file, '--dir', target, '--keys', keys);
     const hasKey = existsSync(join(target, '.service/audit-key.pem'));
     const restored = await started(target);
 
     expect(hasKey).toBe(false);
+    expect(stderr).toContain('the next start makes a new one for the log');
     expect(restored.audit().filter(({ event }) => event === 'audit_key_rotated')).toHaveLength(1);
     const listed = JSON.parse(readFileSync(join(target, '.service/audit-keys.json'), 'utf8'));
     await restored.stop();

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { schemaSteps } from '../../src/actors/records/sqlite/schema-steps.ts';
 import { version } from '../../src/version.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
@@ -74,7 +75,7 @@ describe('upgrade', () => {
       agent_id: 'till',
       from: version,
       to: nextVersion,
-      store: { from: 9, to: 10 },
+      store: { from: schemaSteps.length, to: schemaSteps.length + 1 },
       reversible: true,
       waiting: 1,
     };

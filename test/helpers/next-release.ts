@@ -44,10 +44,13 @@ export function nextRelease({ breaks = false } = {}): NextRelease {
     /\n};\n\n\/\*\* A scripted model made/,
     '\n  [taskMachineVersion - 1]: (snapshot) => snapshot,$&',
   );
-  for (const path of ['postgres/postgres-steps.ts', 'sqlite/schema-steps.ts']) {
+  for (const [path, steps] of [
+    ['postgres/postgres-steps.ts', 'postgresSteps'],
+    ['sqlite/schema-steps.ts', 'schemaSteps'],
+  ]) {
     const file = `src/actors/records/${path}`;
     change(file, /,\n\];/, `,\n  'CREATE TABLE of_next_release (one INTEGER);',\n];`);
-    if (breaks) change(file, /(readableFrom = )(\d+)/, '$1$2 + 1');
+    if (breaks) change(file, /(readableFrom = )\d+/, `$1${steps}.length`);
   }
   return {
     program: join(folder, 'src/cli.ts'),

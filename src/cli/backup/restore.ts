@@ -48,6 +48,7 @@ export async function restore(
   );
   if (signedBy === null) output.warn(unchecked);
   else output.note(plainLine(`the signature is valid: key ${signedBy}`));
+  if (files > 0 && restored.config.audit.sign) output.note(newKey);
   if (!isCurrent) output.note(afterOldLog);
   else
     output.note(
@@ -69,6 +70,9 @@ export async function restore(
 }
 
 const unchecked = 'the signature was not checked, so the backup may be forged';
+
+const newKey =
+  'a backup has no private key: the next start makes a new one for the log; keep what audit keys prints then';
 
 /** Explains what the next start does, since nobody can know what happened after the backup. */
 const afterOldLog =
