@@ -49,6 +49,8 @@ export interface Backup {
   leftOut: readonly string[];
   /** Paths of files that shrank while they were read, so that their end is missing. */
   changed: readonly string[];
+  /** Why a restore refuses the store, such as a foreign trigger; `null` for nothing. */
+  fault: string | null;
 }
 
 /** Bytes of its disk that a copy of the store leaves to the agent. */
@@ -82,9 +84,18 @@ export async function backupAgent(parts: BackupParts): Promise<Backup> {
       const draft = draftFile(path, config.agent_id, now);
       const content = entries(store, log, { directory, ...found });
       const written = await writeBackup({ path, draft, head, signer }, content);
-      const { tasks, waiting } = snapshot;
+      const { tasks, waiting, fault } = snapshot;
       const { leftOut, changed } = found;
-      return { path, tasks, waiting, lines: snapshot.head.events, ...written, leftOut, changed };
+      return {
+        path,
+        tasks,
+        waiting,
+        lines: snapshot.head.events,
+        ...written,
+        leftOut,
+        changed,
+        fault,
+      };
     } finally {
       log.close();
       closeSync(store);

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isAlive } from '../actors/process/process.ts';
+import { codeOf } from '../machines/error-code.ts';
 
 /**
  * Time without a write after which the draft of a dead process is removed, in milliseconds. The process id alone proves
@@ -44,9 +45,18 @@ function removeAbandoned(
   for (const name of readdirSync(folder)) {
     const pid = Number(processOf(name));
     const path = join(folder, name);
-    if (pid > 0 && !isAlive(pid) && isUntouched(path, now)) {
-      rmSync(path, { recursive: true, force: true });
-    }
+    // In a container each backup may have the same process id.
+    const isGone = pid === process.pid || !isAlive(pid);
+    if (pid > 0 && isGone && isUntouched(path, now)) removeIfAllowed(path);
+  }
+}
+
+/** Another user's file in a shared folder stays. */
+function removeIfAllowed(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes(codeOf(error))) throw error;
   }
 }
 

@@ -17,11 +17,16 @@ function made(folder: string, name: string, time: Date): void {
 it('removes unfinished backups of killed processes, and no other file', () => {
   const folder = temporaryFolder();
   const name = 'till-20260101T000000Z.tar.gz';
-  const gone = [`${name}.partial-${dead}`, `${name}.store-${dead}`, `mine.partial-${dead}`];
+  const gone = [
+    `${name}.partial-${dead}`,
+    `${name}.store-${dead}`,
+    `mine.partial-${dead}`,
+    `mine.partial-${process.pid}`,
+  ];
   for (const each of gone) made(folder, each, old);
   const kept = [
     name,
-    `${name}.partial-${process.pid}`,
+    `${name}.partial-${process.ppid}`,
     `till-eu-20260101T000000Z.tar.gz.partial-${dead}`,
     `notes.partial-${dead}`,
     `till-20260102T000000Z.tar.gz.partial-0`,
@@ -40,7 +45,7 @@ it('removes unfinished backups of killed processes, and no other file', () => {
 it('makes a folder that only its owner can enter, and removes those of killed processes', () => {
   const directory = temporaryFolder();
   const state = join(directory, '.service');
-  for (const name of [`backing-up-${dead}-abcdef`, `backing-up-${process.pid}-abcdef`]) {
+  for (const name of [`backing-up-${dead}-abcdef`, `backing-up-${process.ppid}-abcdef`]) {
     mkdirSync(join(state, name), { recursive: true });
     made(join(state, name), 'tasks.db', old);
     utimesSync(join(state, name), old, old);
@@ -49,7 +54,7 @@ it('makes a folder that only its owner can enter, and removes those of killed pr
   const folder = draftFolder(directory, now);
 
   expect(readdirSync(state).toSorted()).toEqual(
-    [`backing-up-${process.pid}-abcdef`, basename(folder)].toSorted(),
+    [`backing-up-${process.ppid}-abcdef`, basename(folder)].toSorted(),
   );
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });

@@ -359,10 +359,12 @@ describe('the store of a signed backup', () => {
     const database = new DatabaseSync(join(path, '.service/tasks.db'));
     database.exec(sql);
     database.close();
-    const { file } = await backedUp(agent);
+    const made = await run('backup', `${temporary()}/`, '--dir', path);
+    const { file } = JSON.parse(made.stdout) as { file: string };
 
     const ended = await run('restore', file, '--dir', path, '--replace');
 
+    expect(made.stderr).toContain(`restore will refuse this backup: its store ${reason}`);
     expect(errorOf(ended)).toEqual({
       exit: 1,
       code: 'store_unusable',

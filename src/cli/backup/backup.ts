@@ -73,6 +73,9 @@ export async function backup(
       plainLine(`changed meanwhile, so their end is missing: ${made.changed.join(', ')}`),
     );
   }
+  if (made.fault !== null) {
+    output.warn(plainLine(`restore will refuse this backup: its store ${made.fault}`));
+  }
   if (unsigned !== null) output.warn(plainLine(`the backup is not signed: ${unsigned}`));
   if (deleted.length > 0) output.note(`deleted: ${counted(deleted.length, 'older backup')}`);
   output.note('keep it private: it has the secrets and the keys of the agent');

@@ -147,6 +147,9 @@ async function backUp(
   const stop = showProgress(output, 'writing the backup');
   const made = await backupAgent({ directory, config, path, signer, now }).finally(stop);
   pruneBackups(path, config.agent_id, keptBackups);
+  if (made.fault !== null) {
+    output.warn(plainLine(`rollback cannot restore this store, since it ${made.fault}`));
+  }
   const signed_by = trusted.keys.find(({ kid }) => kid === signer?.kid) ?? null;
   return { ...made, signed_by };
 }

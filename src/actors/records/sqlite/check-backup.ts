@@ -1,8 +1,8 @@
 import { breakSentence } from '../log/verdict.ts';
 import { StoreError } from '../store/store-error.ts';
-import { checkSchema } from './check-schema.ts';
 import { isContinued, type StoreAndLog } from './compare-log.ts';
 import { checkPages } from './database.ts';
+import { schemaFault } from './schema-fault.ts';
 import { checkSource, openSource } from './source-store.ts';
 import { verifyLogFiles } from './verify-log-files.ts';
 
@@ -12,7 +12,12 @@ export async function checkBackup(subject: StoreAndLog): Promise<void> {
   checkSource(store, true);
   const database = openSource(store);
   try {
-    checkSchema(database);
+    const fault = schemaFault(database);
+    if (fault !== null) {
+      throw new StoreError(
+        `the store of the backup ${fault}; nothing was restored, so use another backup`,
+      );
+    }
     checkPages(store, database);
   } finally {
     database.close();

@@ -3,6 +3,7 @@ import { finishedFilesOf, finishedPath } from '../log/log-files.ts';
 import type { AuditHead } from '../store/audit-head.ts';
 import { StoreError } from '../store/store-error.ts';
 import { AuditRows } from './audit-head.ts';
+import { schemaFault } from './schema-fault.ts';
 import { checkSource, openSource } from './source-store.ts';
 
 /** Name of the current file of the log next to a copy; finished files are named after it. */
@@ -23,6 +24,8 @@ export interface StoreSnapshot {
   waiting: number;
   /** Position of the log at that commit. */
   head: AuditHead;
+  /** What the store has that no agent makes, such as a trigger; `null` for nothing. */
+  fault: string | null;
 }
 
 /**
@@ -43,6 +46,7 @@ export function snapshotStore(path: string, into: string): StoreSnapshot {
       tasks: count(''),
       waiting: count("WHERE state = 'deferred'"),
       head: new AuditRows(copy).read() as AuditHead,
+      fault: schemaFault(copy),
     };
   } finally {
     copy.close();

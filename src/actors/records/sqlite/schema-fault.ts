@@ -1,5 +1,4 @@
 import { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../store/store-error.ts';
 import { restoredTable } from './restored-mark.ts';
 import { schemaSteps } from './schema-steps.ts';
 import { SqliteAcsSessions } from './sqlite-acs-sessions.ts';
@@ -33,37 +32,27 @@ const makers = [
 type Schema = ReadonlyMap<string, string>;
 
 /**
- * Compares the tables, indexes, triggers and views of a store with those that its version makes: a trigger of someone
- * else would run with the statements of the daemon. A store of a later version may have more tables and indexes. Throws
- * StoreError, which names the object.
+ * Compares the tables, indexes, triggers and views of a store with those that its version makes: a foreign trigger
+ * would run with the statements of the daemon. A store of a later version may have more tables and indexes. Returns
+ * the first difference, which names the object; `null` for none.
  *
- * Statements that a release changes remain here, or stores from older backups are refused.
+ * A statement that a release changes must stay known here, or older backups are refused.
  */
-export function checkSchema(database: DatabaseSync): void {
-  const { user_version: version } = database.prepare('PRAGMA user_version').get() ?? {};
-  const { application_id: application } = database.prepare('PRAGMA application_id').get() ?? {};
-  if (Number(version) < 1 || application !== 0) {
-    throw refused(`has version ${Number(version)} and application ${Number(application)}`);
-  }
-  const isLater = Number(version) > schemaSteps.length;
-  const required = schemaOfSteps(Number(version));
+export function schemaFault(database: DatabaseSync): string | null {
+  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+  const mark = Number(database.prepare('PRAGMA application_id').get()?.['application_id']);
+  if (version < 1 || mark !== 0) return `has version ${version} and application ${mark}`;
+  const isLater = version > schemaSteps.length;
+  const required = schemaOfSteps(version);
   const known = new Map([...madeAtFirstUse(), ...required]);
   const found = schemaIn(database);
   for (const [name, sql] of found) {
     const isExpected = known.get(name) === sql;
     if (isExpected || (isLater && isPassive(name, sql))) continue;
-    throw refused(
-      known.has(name) ? `has another ${name} than an agent makes` : `has a foreign ${name}`,
-    );
+    return known.has(name) ? `has another ${name} than an agent makes` : `has a foreign ${name}`;
   }
   const missing = [...required.keys()].find((name) => !found.has(name));
-  if (missing !== undefined && !isLater) throw refused(`lacks the ${missing}`);
-}
-
-function refused(what: string): StoreError {
-  return new StoreError(
-    `the store of the backup ${what}; nothing was restored, so use another backup`,
-  );
+  return missing === undefined || isLater ? null : `lacks the ${missing}`;
 }
 
 /** Returns whether an object only stores rows; a trigger, a view and a virtual table run code. */
