@@ -21,8 +21,9 @@ import { codeOf } from '../machines/error-code.ts';
 import { version as release } from '../version.ts';
 import { type AgentFile, type AgentFiles, agentFiles, linkedFile } from './agent-files.ts';
 import { draftFile, draftFolder, isBackupName } from './backup-drafts.ts';
-import { type BackupEntry, storeEntry, writeBackup } from './backup-file.ts';
+import { storeEntry } from './backup-format.ts';
 import { stateFiles } from './state-paths.ts';
+import { type BackupEntry, writeBackup } from './write-backup.ts';
 
 export interface BackupParts {
   /** Absolute path of the agent's folder. */

@@ -29,17 +29,11 @@ import {
 import { codeOf } from '../machines/error-code.ts';
 import { agentFiles } from './agent-files.ts';
 import { timeInName } from './backup-agent.ts';
-import {
-  BackupError,
-  type BackupHead,
-  type BackupTrust,
-  type ReadBackup,
-  readBackup,
-  storeEntry,
-} from './backup-file.ts';
+import { BackupError, type BackupHead, storeEntry } from './backup-format.ts';
 import { backupKeys } from './backup-keys.ts';
 import { assumedEnvironment } from './lenient-environment.ts';
 import { lockFiles } from './lock-files.ts';
+import { type BackupTrust, type ReadBackup, readBackup } from './read-backup.ts';
 import { stateFiles } from './state-paths.ts';
 
 export interface RestoreParts {

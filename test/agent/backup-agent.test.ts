@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -15,7 +16,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/actors/config/config.ts';
 import { backupAgent } from '../../src/agent/backup-agent.ts';
-import { readBackup } from '../../src/agent/backup-file.ts';
+import { readBackup } from '../../src/agent/read-backup.ts';
 import { checkBackupFile } from '../../src/agent/restore-agent.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { startInFolder } from '../helpers/test-agent.ts';
@@ -85,6 +86,7 @@ it('names a large file that shrinks while it is read, and restores what was read
   const large = join(directory, 'large.log');
   writeFileSync(large, 'first lines\n');
   truncateSync(large, 70 * 1024 * 1024);
+  chmodSync(large, 0o444);
   const path = join(temporaryFolder(), 'backup');
   const handle = await open(large);
   const prototype = Object.getPrototypeOf(handle) as FileHandle;
@@ -104,5 +106,7 @@ it('names a large file that shrinks while it is read, and restores what was read
   await readBackup(path, { into, trust, accept: () => undefined });
 
   expect(made.changed).toEqual(['large.log']);
-  expect(readFileSync(join(into, 'agent/large.log'), 'utf8')).toBe('first lines\n');
+  const restored = join(into, 'agent/large.log');
+  expect(readFileSync(restored, 'utf8')).toBe('first lines\n');
+  expect(statSync(restored).mode & 0o777).toBe(0o444);
 });

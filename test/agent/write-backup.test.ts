@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type BackupEntry, writeBackup } from '../../src/agent/backup-file.ts';
+import { type BackupEntry, writeBackup } from '../../src/agent/write-backup.ts';
 
 const head = {
   agent_id: 'till',

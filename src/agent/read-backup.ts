@@ -1,176 +1,28 @@
-import { createHash, type Hash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
-import { link, open, rename, rm, truncate } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, mkdirSync } from 'node:fs';
+import { chmod, open, truncate } from 'node:fs/promises';
 import { dirname, join, posix, sep } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip, createGzip } from 'node:zlib';
-import type { Pack } from 'tar-stream';
-import { z } from 'zod';
+import { createGunzip } from 'node:zlib';
 import {
-  type LineSigner,
   manifestFault,
   type PublicKeySet,
   type SignatureReason,
-  signManifest,
 } from '../actors/records/records.ts';
-import { codeOf } from '../machines/error-code.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../machines/json.ts';
-
-/** A backup that cannot be used; the message gives reason and remedy. */
-export class BackupError extends Error {
-  readonly code = 'backup_unusable';
-}
-
-/** Version of the layout below; a later one is refused. Version 1 had no signature. */
-const format = 2;
-
-/** First entry of a backup. */
-const headEntry = 'backup.json';
-
-/**
- * Last entry: the digests of all files, and a signature of them and the first entry. A file without it was cut.
- */
-const endEntry = 'end.json';
-
-/** Path of the store in a backup. */
-export const storeEntry = 'state/tasks.db';
-
-const headSchema = z.object({
-  format: z.int(),
-  agent_id: z.string(),
-  release: z.string(),
-  created_at: z.iso.datetime(),
-  store_version: z.int(),
-});
-
-/** A file as it was written. */
-const fileSchema = z.object({
-  sha256: z.string(),
-  /** Permissions; version 1 lacks them. */
-  mode: z.int().optional(),
-  /** Number of bytes to keep of a file that shrank while it was read; the rest is filled with zeros. */
-  bytes: z.int().min(0).optional(),
-});
-
-type ManifestFile = z.infer<typeof fileSchema>;
-
-const endSchema = z.union([
-  z.object({ files: z.record(z.string(), fileSchema), kid: z.string().optional() }),
-  z
-    .record(z.string(), z.string())
-    .transform((digests) => ({ files: filesOf(digests), kid: undefined })),
-]);
-
-type End = z.infer<typeof endSchema>;
-
-/** Describes a backup (its `backup.json`). */
-export type BackupHead = z.infer<typeof headSchema>;
-
-/** Folders of a backup: the agent's own files, its store, and its log. */
-const backupFolders = ['agent', 'state', 'log'] as const;
-
-/** A file to put into a backup. */
-export interface BackupEntry {
-  /** Path with `/`, below one of the folders. */
-  path: string;
-  bytes: number;
-  mode: number;
-  /** Yields exactly `bytes` bytes. */
-  content: Readable;
-  /** Returns how many of the bytes are of the file, once they are read; the rest is filled with zeros. */
-  kept?: () => number;
-}
-
-/** A backup to write. */
-export interface NewBackup {
-  path: string;
-  /** Path of the file until it is whole, in the same folder. */
-  draft: string;
-  head: Omit<BackupHead, 'format'>;
-  /** `null` writes no signature. */
-  signer: LineSigner | null;
-}
-
-/**
- * Writes a backup as a tar.gz file that only its owner can read, durably and never over another file. The file has its
- * name once it is whole, so a process that ends before leaves none that counts as a backup.
- */
-export async function writeBackup(
-  { path, draft, head, signer }: NewBackup,
-  entries: AsyncIterable<BackupEntry>,
-): Promise<{ files: number; bytes: number }> {
-  const { pack } = await import('tar-stream');
-  const file = await open(draft, 'wx', 0o600);
-  try {
-    const tar = pack();
-    const zip = createGzip({ level: constants.Z_BEST_SPEED });
-    const out = createWriteStream('', { fd: file.fd, autoClose: false });
-    const written = pipeline(tar, zip, out);
-    const [files] = await Promise.all([
-      fill(tar, { head: { format, ...head }, signer }, entries),
-      written,
-    ]);
-    await file.sync();
-    await giveName(draft, path);
-    return { files, bytes: (await file.stat()).size };
-  } finally {
-    await file.close();
-    await rm(draft, { force: true });
-  }
-}
-
-/** Rejects if another file has the name. */
-async function giveName(draft: string, path: string): Promise<void> {
-  try {
-    await link(draft, path);
-  } catch (error) {
-    // A disk without links, such as a network share.
-    if (codeOf(error) === 'EEXIST' || existsSync(path)) throw error;
-    await rename(draft, path);
-  }
-}
-
-async function fill(
-  tar: Pack,
-  { head, signer }: { head: BackupHead; signer: LineSigner | null },
-  entries: AsyncIterable<BackupEntry>,
-): Promise<number> {
-  try {
-    const files: Record<string, ManifestFile> = {};
-    await add(tar, headEntry, head);
-    for await (const { path, bytes, mode, content, kept } of entries) {
-      const sha256 = createHash('sha256');
-      await pipeline(content, hashing(sha256), tar.entry({ name: path, size: bytes, mode }));
-      const shortened = kept === undefined || kept() === bytes ? {} : { bytes: kept() };
-      files[path] = { sha256: sha256.digest('hex'), mode, ...shortened };
-    }
-    const signature = signer === null ? {} : signManifest({ head, files } as JsonObject, signer);
-    await add(tar, endEntry, { files, ...signature });
-    tar.finalize();
-    return Object.keys(files).length;
-  } catch (error) {
-    tar.destroy(error as Error);
-    throw error;
-  }
-}
-
-function add(tar: Pack, name: string, content: object): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  tar.entry({ name, mode: 0o600 }, JSON.stringify(content), (error) =>
-    error === null || error === undefined ? resolve() : reject(error),
-  );
-  return promise;
-}
-
-function hashing(sha256: Hash): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _, next) {
-      sha256.update(chunk);
-      next(null, chunk);
-    },
-  });
-}
+import {
+  BackupError,
+  type BackupHead,
+  backupFolders,
+  type End,
+  endEntry,
+  endSchema,
+  format,
+  headEntry,
+  headSchema,
+  type ManifestFile,
+  storeEntry,
+} from './backup-format.ts';
 
 /** How the signature of a backup is checked. */
 export interface BackupTrust {
@@ -310,8 +162,13 @@ function unverified(fault: SignatureReason | null, kid: string, { keys }: Public
 
 /** Removes the zeros that fill up a file that shrank while it was read. */
 async function shorten(into: string, { files }: End): Promise<void> {
-  for (const [name, { bytes }] of Object.entries(files)) {
-    if (bytes !== undefined) await truncate(join(into, name), bytes);
+  for (const [name, { bytes, mode }] of Object.entries(files)) {
+    if (bytes === undefined) continue;
+    const path = join(into, name);
+    // A file may be read-only for its owner too.
+    await chmod(path, 0o600);
+    await truncate(path, bytes);
+    if (mode !== undefined) await chmod(path, mode & 0o777);
   }
 }
 
@@ -375,10 +232,6 @@ function endOf(text: string): Described<End> | null {
   const raw = parseJson(text);
   const end = endSchema.safeParse(raw).data;
   return end === undefined || !isJsonObject(raw) ? null : { raw, value: end };
-}
-
-function filesOf(digests: Record<string, string>): Record<string, ManifestFile> {
-  return Object.fromEntries(Object.entries(digests).map(([path, sha256]) => [path, { sha256 }]));
 }
 
 function noBackup(path: string): BackupError {
