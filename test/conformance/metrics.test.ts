@@ -84,6 +84,7 @@ it('count a wait that two people ended as one approval', async () => {
   await agent.reached('paid', 'deferred');
   await agent.decide('paid', { decision: 'approve', approver_email: 'ada@example.com' });
   expect(await counts()).toEqual([]);
+  await agent.decide('paid', { decision: 'approve', approver_email: 'ADA@example.com' });
   await agent.decide('paid', { decision: 'approve', approver_email: 'bo@example.com' });
   await paid;
   const refused = agent.send('refused', script);
@@ -98,6 +99,11 @@ it('count a wait that two people ended as one approval', async () => {
     'holdpoint_decision_latency_seconds_count{decision="approve",kind="task"} 1',
     'holdpoint_decision_latency_seconds_count{decision="reject",kind="task"} 1',
     'holdpoint_decision_latency_seconds_count{decision="canceled",kind="task"} 1',
+  ]);
+  expect(counting(await linesOf(agent, /^holdpoint_decisions_total/)).toSorted()).toEqual([
+    'holdpoint_decisions_total{decision="approve",source="http",outcome="counted"} 2',
+    'holdpoint_decisions_total{decision="approve",source="http",outcome="repeated"} 1',
+    'holdpoint_decisions_total{decision="reject",source="http",outcome="counted"} 1',
   ]);
 });
 

@@ -41,7 +41,7 @@ const measurements: Measurement[] = [
     ...{ inputTokens: 40, outputTokens: 7 },
   },
   { type: 'ruling', tool: 'pay', decision: 'defer', layer: 'defer' },
-  { type: 'decision', decision: 'approve', source: 'slack', isCounted: true },
+  { type: 'decision', decision: 'approve', source: 'slack', outcome: 'counted' },
   { type: 'notice', notice: 'reminder' },
   { type: 'notice', notice: 'escalation' },
   { type: 'wait', decision: 'approve', kind: 'task', milliseconds: 5_000 },

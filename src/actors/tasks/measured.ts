@@ -27,7 +27,7 @@ export type Measured =
       type: 'decision';
       decision: SettledDeferral['decision'];
       source: string;
-      isCounted: boolean;
+      outcome: 'counted' | 'repeated' | 'refused';
     }
   | { type: 'notice'; notice: 'reminder' | 'escalation' }
   | { type: 'wait'; decision: WaitEnd; kind: 'task' | 'hold'; milliseconds: number }

@@ -76,7 +76,9 @@ function measuredFact(fact: TaskFact): Measured | null {
     case 'deferral.decided':
     case 'deferral.refused': {
       const { decision, source = 'http' } = fact;
-      return { type: 'decision', decision, source, isCounted: fact.type === 'deferral.decided' };
+      const counted = fact.isRepeated === true ? 'repeated' : 'counted';
+      const outcome = fact.type === 'deferral.decided' ? counted : 'refused';
+      return { type: 'decision', decision, source, outcome };
     }
     case 'deferral.reminded':
       return { type: 'notice', notice: 'reminder' };

@@ -34,7 +34,7 @@ export function addApprovalMetrics(registry: Registry, labelOf: (tool: string) =
   }
   const decisions = new Counter({
     name: 'holdpoint_decisions_total',
-    help: 'Decisions of people, by their source, counted and refused ones.',
+    help: 'Decisions of people, by their source: counted, repeated and refused ones.',
     labelNames: ['decision', 'source', 'outcome'],
     registers,
   });
@@ -75,8 +75,8 @@ export function addApprovalMetrics(registry: Registry, labelOf: (tool: string) =
         return waits.observe({ decision, kind }, milliseconds / 1_000);
       }
       case 'decision': {
-        const { decision, source, isCounted } = measured;
-        return decisions.inc({ decision, source, outcome: isCounted ? 'counted' : 'refused' });
+        const { decision, source, outcome } = measured;
+        return decisions.inc({ decision, source, outcome });
       }
       case 'notice':
         return measured.notice === 'reminder' ? reminders.inc() : escalations.inc();

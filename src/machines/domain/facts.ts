@@ -57,6 +57,8 @@ export interface DecisionReport {
   tool: string;
   decision: SettledDeferral['decision'];
   approver: string;
+  /** True for an approval by a person whose earlier one counts; absent for every other decision. */
+  isRepeated?: true;
   /** Entries such as `group:finance` that the approver fulfils; absent for an email. */
   as?: readonly string[];
   /** Email of the person who delegated the decision; absent for the approver's own right. */

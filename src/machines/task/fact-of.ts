@@ -8,7 +8,13 @@ import {
   runtimeProvider,
   vouchedBy,
 } from '../governance/approvers.ts';
-import { entitlementOf, isEdit, noteOf, type ProposedEdit } from '../governance/decision.ts';
+import {
+  entitlementOf,
+  isEdit,
+  noteOf,
+  type ProposedEdit,
+  withApproval,
+} from '../governance/decision.ts';
 import { factsOfFindings } from '../governance/facts-of-findings.ts';
 import { utf8Size } from '../utf8-size.ts';
 import { messageSize } from './bound-history.ts';
@@ -171,6 +177,7 @@ export function decision(
   const deferral = pendingDeferral(context);
   const { caller } = attempt;
   const isEdited = type === 'deferral.decided' && isEdit(deferral, edit);
+  const isRepeated = attempt.verb === 'approve' && withApproval(deferral, attempt) === deferral;
   return {
     type,
     call: markOfDeferral(deferral),
@@ -182,6 +189,7 @@ export function decision(
     wait: waited(context, attempt.at),
     vouchedBy: vouchedBy(deferral, attempt),
     method: methodOf(attempt),
+    ...(isRepeated ? { isRepeated } : {}),
     ...(isEdited ? { editedCallSha256: edit.digests.callSha256 } : {}),
     caller: caller && { provider: caller.provider, userId: caller.userId },
     ...(attempt.source === undefined ? {} : { source: attempt.source }),
