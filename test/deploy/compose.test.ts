@@ -16,7 +16,10 @@ interface Service {
   network_mode?: string;
 }
 
-const { services } = parse(text) as { services: Record<string, Service> };
+const { services, configs } = parse(text) as {
+  services: Record<string, Service>;
+  configs: { targets: { content: string } };
+};
 
 describe('the file for Docker Compose', () => {
   it('fits the schema of Compose, and has none of the errors that its linter finds', async () => {
@@ -61,19 +64,27 @@ describe('the file for Docker Compose', () => {
     expect(names.filter((name) => !page.includes(name))).toEqual([]);
   });
 
-  it('scrapes the agent over its own loopback, with the token of a file', () => {
+  it('scrapes the agent by its name, with the token of a file, and Grafana reads Prometheus', () => {
     const { scrape_configs: jobs } = parse(read('deploy/prometheus/prometheus.yml')) as {
       scrape_configs: {
         authorization: { credentials_file: string };
-        static_configs: { targets: string[] }[];
+        file_sd_configs: { files: string[] }[];
       }[];
     };
-    expect(jobs[0]?.static_configs[0]?.targets).toEqual(['localhost:8080']);
+    const [targets = ''] = jobs[0]?.file_sd_configs[0]?.files ?? [];
+    expect(existsSync(join(root, 'deploy/prometheus', targets))).toBe(true);
+    expect(text).toContain(`target: /etc/prometheus/${targets}}`);
+    expect(parse(configs.targets.content)).toEqual([{ targets: ['agent:8080'] }]);
     expect(text).toContain(`target: ${jobs[0]?.authorization.credentials_file}}`);
-    expect(services['prometheus']?.network_mode).toBe('service:agent');
     expect(read('deploy/grafana/provisioning/datasources/prometheus.yaml')).toContain(
       'url: http://localhost:9090\n',
     );
-    expect(services['grafana']?.network_mode).toBe('service:agent');
+  });
+
+  it('lets the agent be replaced alone: no other service uses its network', () => {
+    const shared = Object.entries(services).map(([name, one]) => [name, one.network_mode]);
+    expect(shared.filter(([, mode]) => mode !== undefined)).toEqual([
+      ['grafana', 'service:prometheus'],
+    ]);
   });
 });
