@@ -9,6 +9,8 @@ import { root, runCommand } from '../tooling/run-command.ts';
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const template = 'deploy/systemd/holdpoint@.service';
 const dashboard = 'deploy/dashboard/holdpoint-dashboard.service';
+const backup = 'deploy/systemd/holdpoint-backup@.service';
+const timer = 'deploy/systemd/holdpoint-backup@.timer';
 
 /** Returns the options of a unit as `Section.Option`, each with all its values. */
 function optionsOf(file: string): Map<string, string[]> {
@@ -33,14 +35,15 @@ beforeAll(() => {
 describe('the units', () => {
   it('pass the checks of systemd, and expose little', async () => {
     const folder = temporaryFolder();
-    const units = [template, dashboard, 'deploy/systemd/holdpoint.target'].map((file) => {
+    const files = [template, dashboard, backup, timer, 'deploy/systemd/holdpoint.target'];
+    const units = files.map((file) => {
       const unit = join(folder, basename(file).replace('@.', '@refunds.'));
       writeFileSync(unit, read(file).replace('/usr/local/bin/holdpoint', process.execPath));
       return unit;
     });
     const verified = await runCommand('systemd-analyze', ['verify', ...units]);
     expect(verified).toMatchObject({ status: 0, stderr: '' });
-    for (const unit of units.slice(0, 2)) {
+    for (const unit of units.filter((file) => file.endsWith('.service'))) {
       const words = ['security', '--no-pager', '--offline=true', '--threshold=45', unit];
       expect(await runCommand('systemd-analyze', words)).toMatchObject({ status: 0 });
     }
@@ -73,12 +76,24 @@ describe('the units', () => {
     expect(Object.fromEntries(present)).toEqual(expected);
   });
 
+  it('back up each agent to a folder that the other files make', () => {
+    const options = optionsOf(backup);
+    expect(options.get('Service.ExecStart')).toEqual([
+      '/usr/local/bin/holdpoint backup /var/backups/holdpoint/ --dir /srv/agents/%i --keep 14',
+    ]);
+    expect(options.get('Service.User')).toEqual(['holdpoint']);
+    expect(options.get('Service.ReadWritePaths')).toEqual([
+      '/srv/agents/%i /var/backups/holdpoint',
+    ]);
+    expect(optionsOf(timer).get('Install.WantedBy')).toEqual(['timers.target']);
+  });
+
   it('share with the dashboard a user and folders that the other files make', () => {
     const units = [template, dashboard].map((file) => optionsOf(file));
     expect(units.flatMap((unit) => unit.get('Service.User'))).toEqual(['holdpoint', 'holdpoint']);
     expect(read('deploy/systemd/sysusers.d/holdpoint.conf')).toMatch(/^u holdpoint - /);
     expect(read('deploy/systemd/tmpfiles.d/holdpoint.conf')).toBe(
-      'd /srv/agents 0750 holdpoint holdpoint\nd /etc/holdpoint 0700 root root\n',
+      'd /srv/agents 0750 holdpoint holdpoint\nd /etc/holdpoint 0700 root root\nd /var/backups/holdpoint 0700 holdpoint holdpoint\n',
     );
     const confining = [...(units[1]?.keys() ?? [])].filter((key) =>
       /Protect|Private|Restrict|Capabilit|NoNew|UMask|Lock|SystemCall/.test(key),

@@ -78,7 +78,7 @@ export async function backup(
   }
   if (unsigned !== null) output.warn(plainLine(`the backup is not signed: ${unsigned}`));
   if (deleted.length > 0) output.note(`deleted: ${counted(deleted.length, 'older backup')}`);
-  output.note('keep it private: it has the secrets and the keys of the agent');
+  output.note('keep it private: it has the secrets of the agent');
   output.json({
     file,
     agent_id: agentId,
