@@ -299,6 +299,7 @@ describe('restore', () => {
       tasks_ended: 0,
       waiting: 1,
       grants_suspended: 0,
+      holds_unaccounted: 0,
       push_targets_deleted: 0,
       signed_by: (JSON.parse(stdout) as { signed_by: string }).signed_by,
     });

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../../src/actors/ports/audit-event.ts';
 import type { TaskChange } from '../../src/actors/records/store/task-rows.ts';
 import type { TaskWrite } from '../../src/actors/records/store/task-store.ts';
+import type { HoldState } from '../../src/machines/domain/hold.ts';
 import type { Task } from '../../src/machines/domain/task.ts';
 import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
 import { aDeferral } from './task-fixtures.ts';
@@ -38,6 +39,19 @@ export function aParkedTask(id: string, expiresAt: number, revision = 1): Task {
     deferral: aDeferral({ id: `${id}-d`, expiresAt }),
     stage: 'asked',
     wakeAt: expiresAt,
+  });
+}
+
+/** A decided call that its own program runs; it is due at a time until its outcome is known. */
+export function aDecidedHold(id: string, state: HoldState, dueAt = 5_000): Task {
+  const isDue = state === 'granted' || state === 'released';
+  return aTask({
+    ...{ id, state: 'completed', surface: 'hold', wakeAt: isDue ? dueAt : null },
+    hold: {
+      ...{ key: 'k', tool: 'pay', askedSha256: 'aa', releaseWithin: 1_000, outcomeWithin: 1_000 },
+      granted: { callId: 'c', args: {}, argsSha256: 'bb' },
+      account: { state, grantedAt: 1, releasedAt: null, outcome: null },
+    },
   });
 }
 

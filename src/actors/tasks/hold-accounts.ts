@@ -1,18 +1,10 @@
 import type { HoldOutcome } from '../../machines/domain/hold.ts';
 import type { Task } from '../../machines/domain/task.ts';
 import type { HoldEvent } from '../../machines/hold/hold-machine.ts';
-import { newOutcomes } from '../../machines/task/decided-calls.ts';
 import { holdAfter, isSameOutcome } from '../../machines/task/held-elsewhere.ts';
 import { InOrder } from '../in-order.ts';
 import type { Clock } from '../ports/clock.ts';
-import {
-  type AgentEntity,
-  auditEventOf,
-  ConflictError,
-  type StoredTask,
-  type TaskStore,
-  type TaskWrite,
-} from '../records/records.ts';
+import { type AgentEntity, ConflictError, holdWrite, type TaskStore } from '../records/records.ts';
 import { unrecorded } from '../system-error.ts';
 
 export interface HoldAccountsPorts {
@@ -96,12 +88,13 @@ export class HoldAccounts {
   }
 
   async #changeNow(id: string, event: HoldEvent): Promise<Changed> {
-    const { store, onChanged } = this.#ports;
+    const { store, clock, envelope, onChanged } = this.#ports;
     for (let tries = 1; ; tries += 1) {
       const stored = await store.rows.read(id);
       const step = stored === undefined ? null : holdAfter(stored.task, event);
       if (stored === undefined || step === null) return { task: stored?.task, isChanged: false };
-      const write = this.#writeOf(stored, step);
+      const at = clock.now();
+      const write = holdWrite(stored, step, { envelope, at });
       try {
         await store.save(id, () => write);
         onChanged(write.change.task, stored.task);
@@ -112,28 +105,6 @@ export class HoldAccounts {
         }
       }
     }
-  }
-
-  #writeOf(
-    stored: StoredTask,
-    { task: changed, fact }: NonNullable<ReturnType<typeof holdAfter>>,
-  ): TaskWrite {
-    const { envelope, clock } = this.#ports;
-    const { revision: expected, tags, hold } = stored.task;
-    const policySha256 = hold?.granted?.policySha256;
-    const { machineVersion, startedCall } = stored;
-    const task = { ...changed, revision: expected + 1 };
-    const auditSeq = stored.auditSeq + 1;
-    const ts = new Date(clock.now()).toISOString();
-    const said = { ...envelope, ...tags, ts, seq: auditSeq, task_id: task.id };
-    const outcomes = newOutcomes(stored.task, task);
-    return {
-      change: {
-        ...{ task, expected, snapshot: null, machineVersion, auditSeq, startedCall },
-        ...(outcomes.length === 0 ? {} : { outcomes }),
-      },
-      events: [auditEventOf(fact, said, { policySha256, isHold: true })],
-    };
   }
 }
 

@@ -21,13 +21,18 @@ export async function storeRestored(
     output.line(`the tables of ${schema} continue as they are`);
     return output.json({ schema, moved: true });
   }
-  const { backupAt, ended, waiting, grants, pushTargets } = restored;
+  const { backupAt, ended, waiting, holds, grants, pushTargets } = restored;
   const at = new Date(backupAt).toISOString();
   output.line(
-    `the tables of ${schema} are as of ${at}: ${counted(ended, 'running task')} ended, ${counted(waiting, 'waiting call')} with a warning, ${counted(grants, 'approval')} for later calls suspended`,
+    `the tables of ${schema} are as of ${at}: ${counted(ended, 'running task')} ended, ${counted(waiting, 'waiting call')} with a warning, ${counted(holds, 'approved call')} not released again, ${counted(grants, 'approval')} for later calls suspended`,
   );
   output.json({
     ...{ schema, moved: false, backup_at: at, tasks_ended: ended },
-    ...{ waiting, grants_suspended: grants, push_targets_deleted: pushTargets },
+    ...{
+      waiting,
+      holds_unaccounted: holds,
+      grants_suspended: grants,
+      push_targets_deleted: pushTargets,
+    },
   });
 }

@@ -10,7 +10,9 @@ export type HoldEvent =
   /** The time for the next step of the program is over. */
   | { type: 'hold.overdue' }
   /** The policy in force no longer allows the approved call. */
-  | { type: 'hold.forbidden'; reason: string };
+  | { type: 'hold.forbidden'; reason: string }
+  /** The store is older than the call may be: its program may have received the call since. */
+  | { type: 'hold.restored' };
 
 /** The transition that keeps the outcome of the call. */
 const closing = {
@@ -74,6 +76,7 @@ export const holdMachine = setup({
             params: ({ event }) => ({ status: 'denied', reason: event.reason }),
           },
         },
+        'hold.restored': 'unaccounted',
         'hold.closed': {
           ...closing,
           guard: { type: 'didNotRun', params: ({ event }) => event.outcome },
@@ -88,7 +91,8 @@ export const holdMachine = setup({
       },
     },
     unaccounted: {
-      description: 'The program did not report an outcome in time.',
+      description:
+        'The program did not report an outcome in time, or may have received the call in a time that a restored store lacks.',
       on: {
         'hold.closed': closing,
       },

@@ -44,7 +44,13 @@ it('lets an agent start over a restored database, and warns its approvers', asyn
   const settled = await run('store', 'restored', '--dir', folder.path, '--json');
   expect(JSON.parse(settled.stdout)).toEqual({
     ...{ schema: 'holdpoint', moved: false, backup_at: expect.stringMatching(/^20.*Z$/) },
-    ...{ tasks_ended: 0, waiting: 1, grants_suspended: 0, push_targets_deleted: 0 },
+    ...{
+      tasks_ended: 0,
+      waiting: 1,
+      holds_unaccounted: 0,
+      grants_suspended: 0,
+      push_targets_deleted: 0,
+    },
   });
   const agent = await start();
   const { body } = await agent.get('/deferrals');

@@ -43,6 +43,18 @@ it.each<[string, HoldAccount, HoldEvent, HoldAccount]>([
     ),
   ],
   ['the policy forbids an approved call', granted, forbidden, withdrawn('denied', 'no')],
+  [
+    'an approved call may have been received before its store was restored',
+    granted,
+    { type: 'hold.restored' },
+    { ...granted, state: 'unaccounted' },
+  ],
+  [
+    'a received call is still due in a restored store',
+    released,
+    { type: 'hold.restored' },
+    released,
+  ],
   ['a received call is forbidden too late', released, forbidden, released],
   [
     'a call is received by a process with a claim',

@@ -7,6 +7,7 @@ import type { AgentEntity } from '../log/agent-entity.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
 import type { RestoredStore } from '../store/audit-opening.ts';
 import { endOfTask, taskInStore } from '../store/end-of-task.ts';
+import { isHoldDue, restoredHold } from '../store/hold-write.ts';
 import {
   delegationEnded,
   isWarned,
@@ -33,8 +34,8 @@ const together = 100;
 
 /**
  * Settles the tables of an agent that were restored to an earlier time, while no daemon uses them: running tasks end,
- * since their next call may have run; waiting calls warn their approvers; approvals count for no later call;
- * delegations end; and everyone signs in again. May run again after a failure. Returns what changed; `null` for moved
+ * since their next call may have run; waiting calls warn their approvers; an approved call of another program
+ * is released no more; approvals count for no later call; delegations end; and everyone signs in again. May run again after a failure. Returns what changed; `null` for moved
  * tables. Rejects with StoreError.
  */
 export async function settleCopy(options: SettleOptions): Promise<RestoredStore | null> {
@@ -67,17 +68,21 @@ async function settle(
 ): Promise<RestoredStore> {
   const at = store.clock(clock).now();
   const backupAt = (await timeOfLastLine(store)) ?? at;
-  const ended = await changeEach(store, await store.rows.working(), (stored) => {
+  // No release may continue a call that may have run, so the version of the chart does not matter.
+  const ended = await changeEach(store, running, (stored) => {
     const task = taskInStore(stored);
     task.envelope = { ...entity, ...task.envelope };
     return endOfTask(task, stored, { at, failure: restoredWhileRunning });
   });
-  const waiting = await changeEach(store, await store.rows.parked(), (stored) => {
+  const waiting = await changeEach(store, `state = 'deferred'`, (stored) => {
     const warned = withWarning(stored, restoredWarning(backupAt));
     return warned === null ? null : { change: warned, events: [] };
   });
+  const holds = await changeEach(store, isHoldDue, (stored) =>
+    restoredHold(stored, { envelope: entity, at }),
+  );
   const { events: endings, ...rights } = await endRights(store, at);
-  const restored = { backupAt, ended, waiting, ...rights };
+  const restored = { backupAt, ended, waiting, holds, ...rights };
   const events = [restoredEvent(restored, at), ...endings];
   await store.record(events.map((event) => ({ ...entity, ...event })));
   return restored;
@@ -90,12 +95,17 @@ async function timeOfLastLine(store: PostgresStore): Promise<number | null> {
   return event === null ? null : Date.parse(event.ts);
 }
 
-/** Changes tasks by id; returns how many were changed. */
+/** SQL condition for running tasks. */
+const running = `state IN ('submitted', 'working')`;
+
+/** Changes the tasks that fulfil an SQL condition; returns how many were changed. */
 async function changeEach(
   store: PostgresStore,
-  ids: readonly string[],
+  condition: string,
   writeOf: (stored: StoredTask) => TaskWrite | null,
 ): Promise<number> {
+  const sql = `SELECT id FROM tasks WHERE ${condition} ORDER BY position`;
+  const ids = (await store.database.query<{ id: string }>(sql)).map(({ id }) => id);
   let changed = 0;
   for (let start = 0; start < ids.length; start += together) {
     await Promise.all(

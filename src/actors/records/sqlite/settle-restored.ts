@@ -10,8 +10,9 @@ import { TasksBehind } from './tasks-behind.ts';
 /**
  * Settles a store that was restored from a backup, in its open transaction, and removes the mark. What happened after
  * the backup is unknown unless the log is newer: running tasks end, since their next call may have run; waiting calls
- * warn their approvers; approvals count for no later call; delegations end; receivers of push notifications are deleted,
- * since a caller may have deleted them; and everyone signs in again.
+ * warn their approvers; an approved call of another program is released no more; approvals count for no later call;
+ * delegations end; receivers of push notifications are deleted, since a caller may have deleted them; and everyone signs
+ * in again.
  *
  * @param at epoch milliseconds
  */
@@ -23,13 +24,13 @@ export function settleRestored(
 ): { restored: RestoredStore; events: AuditEvent[] } {
   const running = new TasksBehind(rows);
   if (hasOldLog) running.takeRunning();
-  const { tasks: ended, events } = running.end(at, restoredWhileRunning);
+  const { tasks: ended, holds, events } = running.end(at, restoredWhileRunning);
   const waiting = hasOldLog ? warnApprovers(database, backupAt) : 0;
   const grants = change(database, 'grants', 'UPDATE grants SET is_suspended = 1');
   const pushTargets = change(database, 'push_targets', 'DELETE FROM push_targets');
   change(database, 'web_sessions', 'DELETE FROM web_sessions');
   database.exec('DROP TABLE restored');
-  const restored = { backupAt, ended, waiting, grants, pushTargets };
+  const restored = { backupAt, ended, waiting, holds, grants, pushTargets };
   return {
     restored,
     events: [

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { OpenHoldState } from '../../../machines/domain/hold.ts';
 import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
+import { isHoldDue } from '../store/hold-write.ts';
 import { countOpenHolds, openHoldOf } from '../store/open-holds.ts';
 import { approversOf, columnsOfOwner, ownerColumns } from '../store/task-owners.ts';
 import {
@@ -119,25 +120,26 @@ export class SqliteTaskRows implements TaskRows {
 
   /** Returns the ids of running tasks, oldest first, which a restart must resume if possible. */
   async working(): Promise<string[]> {
-    return this.workingNow();
-  }
-
-  /** Returns the ids of unfinished tasks that can be resumed. */
-  unfinishedNow(): string[] {
-    return [...this.workingNow(), ...this.#parkedNow()];
-  }
-
-  /** Returns the ids of running tasks, oldest first. */
-  workingNow(): string[] {
     return this.#sql.working.all().map((row) => String(row['id']));
+  }
+
+  /** Returns the ids of unfinished tasks, also of those that only another release can resume. */
+  unfinishedNow(): string[] {
+    return this.#sql.unfinished.all().map((row) => String(row['id']));
+  }
+
+  /** Returns the ids of decided holds that their program has not received, or whose outcome is not known. */
+  dueHoldsNow(): string[] {
+    return this.#sql.dueHolds.all().map((row) => String(row['id']));
+  }
+
+  /** Returns the ids of running tasks, also of those that only another release can resume. */
+  runningNow(): string[] {
+    return this.#sql.running.all().map((row) => String(row['id']));
   }
 
   /** Returns the ids of parked tasks that can be resumed, oldest first. */
   async parked(): Promise<string[]> {
-    return this.#parkedNow();
-  }
-
-  #parkedNow(): string[] {
     return this.#sql.parked.all().map((row) => String(row['id']));
   }
 
@@ -226,6 +228,9 @@ function prepare(database: DatabaseSync) {
       FROM tasks WHERE id = ?`),
     find: sql(`SELECT ${wholeColumns} FROM tasks WHERE id = ?`),
     findByDeferral: sql(`SELECT ${wholeColumns} FROM tasks WHERE deferral_id = ?`),
+    unfinished: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working', 'deferred')
+      ORDER BY position`),
+    running: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working') ORDER BY position`),
     working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working')
       AND ${known} ORDER BY position`),
     parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' AND ${known} ORDER BY position`),
@@ -238,6 +243,7 @@ function prepare(database: DatabaseSync) {
       ORDER BY deadline_at LIMIT 1`),
     waits: sql(waitsAt('?')),
     countOpenHolds: sql(countOpenHolds),
+    dueHolds: sql(`SELECT id FROM tasks WHERE ${isHoldDue}`),
     deleteEnded: sql(`DELETE FROM tasks WHERE position IN (
       SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)`),
   };

@@ -23,6 +23,8 @@ export interface RestoredStore {
   ended: number;
   /** Number of waiting calls whose approvers are warned. */
   waiting: number;
+  /** Number of approved calls of other programs that are released no more, since their program may have received them. */
+  holds: number;
   /** Number of suspended approvals for later calls. */
   grants: number;
   /** Number of deleted receivers of push notifications. */

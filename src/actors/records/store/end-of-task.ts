@@ -50,7 +50,8 @@ export function taskInStore({ task, snapshot, auditSeq, startedCall }: StoredTas
   const context = (snapshot as { context?: Partial<TaskContext> } | null)?.context;
   const call = context?.pending?.[0];
   if (startedCall !== null && call !== undefined) {
-    const argsSize = Buffer.byteLength(JSON.stringify(call.args));
+    // Another release may store its calls in another form.
+    const argsSize = Buffer.byteLength(JSON.stringify(call.args ?? null));
     const { held = null } = context ?? {};
     const isReleased = held?.isReleased === true && held.deferral.id === call.id;
     known.started = {

@@ -24,11 +24,12 @@ export function restoredEvent(
   restored: RestoredStore & { signedBy?: string | null },
   at: number,
 ): AuditEvent {
-  const { backupAt, ended, waiting, grants, pushTargets, signedBy } = restored;
+  const { backupAt, ended, waiting, holds, grants, pushTargets, signedBy } = restored;
   const fields = {
     backup_at: timeOf(backupAt),
     tasks_ended: ended,
     waiting,
+    holds_unaccounted: holds,
     grants_suspended: grants,
     push_targets_deleted: pushTargets,
     ...(signedBy === undefined ? {} : { signed_by: signedBy }),

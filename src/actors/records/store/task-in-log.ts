@@ -40,6 +40,11 @@ const envelopeKeys = [
 /** Events of a hold after its run. */
 const afterRun = new Set(['hold_released', 'hold_outcome', 'hold_unaccounted', 'hold_withdrawn']);
 
+/** Returns whether a line is of a hold whose call may have been received by its program. */
+export function isOfReceivedHold({ event }: JsonObject): boolean {
+  return typeof event === 'string' && afterRun.has(event);
+}
+
 /** State of a task, reconstructed from its log lines one by one. */
 export class TaskInLog {
   readonly id: string;

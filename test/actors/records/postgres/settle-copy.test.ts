@@ -8,7 +8,7 @@ import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { type PostgresPlace, postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { sharedPostgres } from '../../../helpers/postgres-server.ts';
-import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
+import { aDecidedHold, aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { aDeferral } from '../../../helpers/task-fixtures.ts';
 
 const later = 4_000_000_000_000;
@@ -40,8 +40,12 @@ beforeEach(async () => {
   await place.execute(`INSERT INTO push_targets VALUES ('parked', 'p-1', 0, false, '{}')`);
   await place.execute(`INSERT INTO web_sessions VALUES ('s-1', ${later}, '{}')`);
   // What a dump brings back: the number of tables that no longer exist.
-  await place.execute('UPDATE store_info SET tables = 1');
+  await place.execute(mark(1));
 });
+
+/** Statement that marks the tables as a copy, or as settled. */
+const mark = (copy: 0 | 1) =>
+  `UPDATE store_info SET tables = ${copy === 1 ? '1' : `'tasks'::regclass::oid::bigint`}`;
 
 const refused =
   'the tables of the schema holdpoint were restored or copied, so their calls may have run since; run holdpoint store restored, or holdpoint store restored --moved if no daemon ran since the copy';
@@ -61,6 +65,7 @@ describe('tables that were restored from a dump', () => {
   it('end running tasks, warn of waiting calls, and end the rights that people gave', async () => {
     expect(await settleCopy(options)).toEqual({
       ...{ backupAt: Date.parse('2026-07-01T09:00:00.000Z'), ended: 1, waiting: 2, grants: 1 },
+      holds: 0,
       pushTargets: 1,
     });
     const store = await place.open();
@@ -104,9 +109,46 @@ describe('tables that were restored from a dump', () => {
       ...{ entity_id: 'refunds', entity_type: 'agent' },
       fields: {
         ...{ backup_at: '2026-07-01T09:00:00.000Z', tasks_ended: 1 },
-        ...{ waiting: 2, grants_suspended: 1, push_targets_deleted: 1 },
+        ...{ waiting: 2, holds_unaccounted: 0, grants_suspended: 1, push_targets_deleted: 1 },
       },
     });
+  });
+
+  it('release no approved call again that its program may have received', async () => {
+    await place.execute(mark(0));
+    const before = await place.open();
+    await keepTasks(before, [
+      aDecidedHold('granted', 'granted', later),
+      aDecidedHold('released', 'released', later),
+    ]);
+    await before.close();
+    await place.execute(mark(1));
+    expect(await settleCopy(options)).toMatchObject({ ended: 1, holds: 1 });
+    const { rows } = await place.open();
+    const granted = await rows.find('granted');
+    expect([granted?.hold?.account, granted?.wakeAt]).toEqual([
+      { state: 'unaccounted', grantedAt: 1, releasedAt: null, outcome: null },
+      null,
+    ]);
+    expect((await rows.find('released'))?.hold?.account?.state).toBe('released');
+    expect(await rows.countOpenHolds()).toEqual({ released: 1, unaccounted: 1 });
+    const lines = await place.lines();
+    expect(lines.filter(({ event }) => event.startsWith('hold_'))).toMatchObject([
+      {
+        event: 'hold_unaccounted',
+        task_id: 'granted',
+        entity_id: 'refunds',
+        fields: { tool: 'pay' },
+      },
+    ]);
+  });
+
+  it('end tasks of other releases too, which a later upgrade would continue', async () => {
+    await place.execute(`UPDATE tasks SET machine_version = 9999`);
+    expect(await settleCopy(options)).toMatchObject({ ended: 1, waiting: 2 });
+    const { rows } = await place.open();
+    expect((await rows.find('running'))?.state).toBe('failed');
+    expect((await rows.find('parked'))?.deferral?.context).toBe(`${warning}${usual}`);
   });
 
   it('are warned of once, if it is done again', async () => {

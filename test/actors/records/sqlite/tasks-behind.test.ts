@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteTaskRows } from '../../../../src/actors/records/sqlite/sqlite-task-rows.ts';
 import { TasksBehind } from '../../../../src/actors/records/sqlite/tasks-behind.ts';
-import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
+import { aDecidedHold, aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { aCall } from '../../../helpers/task-fixtures.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
 
@@ -154,10 +154,56 @@ describe('tasks that lines name', () => {
     const rows = await rowsOf(aWrite(aTask({ id: 'works' }), { auditSeq: 2 }));
     const behind = new TasksBehind(rows);
     behind.take(line('works', 3, 'session_end', { state: 'completed' }));
-    expect(behind.end(at)).toEqual({ tasks: 1, events: [] });
+    expect(behind.end(at)).toEqual({ tasks: 1, holds: 0, events: [] });
     expect(await rows.read('works')).toMatchObject({
       auditSeq: 3,
       task: { state: 'failed', text: outcome },
     });
+  });
+});
+
+describe('approved calls of other programs', () => {
+  const accountsOf = async (rows: SqliteTaskRows) =>
+    (await Promise.all(['one', 'two', 'three'].map((id) => rows.find(id)))).map(
+      (task) => task?.hold?.account?.state,
+    );
+  const holds = () =>
+    rowsOf(
+      aWrite(aDecidedHold('one', 'granted'), { auditSeq: 4 }),
+      aWrite(aDecidedHold('two', 'granted'), { auditSeq: 4 }),
+      aWrite(aDecidedHold('three', 'released'), { auditSeq: 4 }),
+    );
+
+  it('are released no more if a line shows that their program received them', async () => {
+    const rows = await holds();
+    const behind = new TasksBehind(rows);
+    for (const task_id of ['one', 'three']) {
+      behind.take({ event: 'hold_released', task_id, seq: 5, ts, fields: {} });
+    }
+    expect(behind.end(at)).toEqual({
+      ...{ tasks: 0, holds: 1 },
+      events: [
+        {
+          ...{ event: 'hold_unaccounted', ts, task_id: 'one', seq: 5 },
+          fields: { call_id: 'c', tool: 'pay', within_ms: 1_000 },
+        },
+      ],
+    });
+    expect(await accountsOf(rows)).toEqual(['unaccounted', 'granted', 'released']);
+  });
+
+  it('are released no more if nothing shows what happened since', async () => {
+    const rows = await holds();
+    const behind = new TasksBehind(rows);
+    behind.takeRunning();
+    expect(behind.end(at)).toMatchObject({ tasks: 0, holds: 2 });
+    expect(await accountsOf(rows)).toEqual(['unaccounted', 'unaccounted', 'released']);
+  });
+
+  it('of other releases end like those of this one', async () => {
+    const rows = await rowsOf(aWrite(aTask({ id: 'works' }), { machineVersion: 9_999 }));
+    const behind = new TasksBehind(rows);
+    behind.takeRunning();
+    expect(behind.end(at)).toMatchObject({ tasks: 1, holds: 0 });
   });
 });

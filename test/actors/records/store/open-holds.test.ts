@@ -4,7 +4,7 @@ import type { Hold, HoldState } from '../../../../src/machines/domain/hold.ts';
 import type { Task } from '../../../../src/machines/domain/task.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
-import { aParkedTask, aTask } from '../../../helpers/stored-tasks.ts';
+import { aDecidedHold, aParkedTask, aTask } from '../../../helpers/stored-tasks.ts';
 
 const requested: Hold = {
   ...{ key: 'k', tool: 'pay', askedSha256: 'aa', releaseWithin: 1_000, outcomeWithin: 1_000 },
@@ -13,15 +13,8 @@ const requested: Hold = {
 };
 
 function aHold(id: string, state: HoldState): Task {
-  const isDue = state === 'granted' || state === 'released';
-  return aTask({
-    ...{ id, state: 'completed', surface: 'hold', wakeAt: isDue ? 5_000 : null },
-    hold: {
-      ...requested,
-      granted: { callId: 'c', args: {}, argsSha256: 'bb' },
-      account: { state, grantedAt: 1, releasedAt: null, outcome: null },
-    },
-  });
+  const task = aDecidedHold(id, state);
+  return { ...task, hold: { ...task.hold, ...requested } };
 }
 
 const holds: readonly Task[] = [
@@ -52,7 +45,11 @@ const older: Record<string, readonly string[]> = {
     'ALTER TABLE tasks DROP COLUMN open_hold',
     'PRAGMA user_version = 9',
   ],
-  PostgreSQL: ['ALTER TABLE tasks DROP COLUMN open_hold', 'UPDATE store_info SET version = 8'],
+  PostgreSQL: [
+    'ALTER TABLE tasks DROP COLUMN open_hold',
+    'ALTER TABLE store_info DROP COLUMN tables',
+    'UPDATE store_info SET version = 8',
+  ],
 };
 
 describe.each(kindsOfStores)('the open holds of $kind', ({ kind, make }) => {

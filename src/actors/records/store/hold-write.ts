@@ -1,0 +1,54 @@
+import { newOutcomes } from '../../../machines/task/decided-calls.ts';
+import { type HoldStep, holdAfter } from '../../../machines/task/held-elsewhere.ts';
+import type { AgentEntity } from '../log/agent-entity.ts';
+import { auditEventOf } from '../log/audit.ts';
+import type { StoredTask } from './task-rows.ts';
+import type { TaskWrite } from './task-store.ts';
+
+/**
+ * Creates the row and the event of a decided hold after a step.
+ *
+ * @param at epoch milliseconds
+ */
+export function holdWrite(
+  stored: StoredTask,
+  { task: changed, fact }: HoldStep,
+  { envelope, at }: { envelope: AgentEntity | null; at: number },
+): TaskWrite {
+  const { revision: expected, tags, hold } = stored.task;
+  const policySha256 = hold?.granted?.policySha256;
+  const { machineVersion, startedCall } = stored;
+  const task = { ...changed, revision: expected + 1 };
+  const auditSeq = stored.auditSeq + 1;
+  const ts = new Date(at).toISOString();
+  const said = { ...envelope, ...tags, ts, seq: auditSeq, task_id: task.id };
+  const outcomes = newOutcomes(stored.task, task);
+  return {
+    change: {
+      ...{ task, expected, snapshot: null, machineVersion, auditSeq, startedCall },
+      ...(outcomes.length === 0 ? {} : { outcomes }),
+    },
+    events: [auditEventOf(fact, said, { policySha256, isHold: true })],
+  };
+}
+
+/**
+ * SQL condition for tasks with a decided call that its program has not received, or whose outcome is not known. It
+ * needs no column that an older release leaves empty.
+ */
+export const isHoldDue = `deadline_at IS NOT NULL AND state = 'completed'`;
+
+/**
+ * Creates the row and the event of an approved call that the store shows as not received, although its program may have
+ * received it: the call is released to no other process, and its outcome still counts. Returns `null` for any other
+ * task.
+ *
+ * @param at epoch milliseconds
+ */
+export function restoredHold(
+  stored: StoredTask,
+  by: { envelope: AgentEntity | null; at: number },
+): TaskWrite | null {
+  const step = holdAfter(stored.task, { type: 'hold.restored' });
+  return step === null ? null : holdWrite(stored, step, by);
+}
