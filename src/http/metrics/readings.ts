@@ -41,37 +41,38 @@ export class Readings {
   }
 
   /** Adds a gauge. */
-  gauge({ labelNames = [], read, ...rest }: ReadMetric): void {
-    this.names.push(rest.name);
-    const values = async (): Promise<readonly Sample[]> => this.#values(rest.name, read);
-    new Gauge({
-      ...rest,
-      labelNames: [...labelNames],
-      registers: [this.#registry],
-      async collect() {
-        const samples = await values();
-        if (labelNames.length > 0) this.reset();
-        else this.remove({});
-        for (const { labels = {}, value } of samples) this.set(labels, value);
-      },
-    });
+  gauge(metric: ReadMetric): void {
+    new Gauge(
+      this.#settings<Gauge>(metric, (gauge, { labels = {}, value }) => gauge.set(labels, value)),
+    );
   }
 
   /** Adds a counter whose total is kept elsewhere. */
-  counter({ labelNames = [], read, ...rest }: ReadMetric): void {
+  counter(metric: ReadMetric): void {
+    new Counter(
+      this.#settings<Counter>(metric, (counter, { labels = {}, value }) =>
+        counter.inc(labels, value),
+      ),
+    );
+  }
+
+  #settings<Kind extends Gauge | Counter>(
+    { labelNames = [], read, ...rest }: ReadMetric,
+    put: (metric: Kind, sample: Sample) => void,
+  ) {
     this.names.push(rest.name);
     const values = async (): Promise<readonly Sample[]> => this.#values(rest.name, read);
-    new Counter({
+    return {
       ...rest,
       labelNames: [...labelNames],
       registers: [this.#registry],
-      async collect() {
+      async collect(this: Kind) {
         const samples = await values();
         if (labelNames.length > 0) this.reset();
         else this.remove({});
-        for (const { labels = {}, value } of samples) this.inc(labels, value);
+        for (const sample of samples) put(this, sample);
       },
-    });
+    };
   }
 
   async #values(name: string, read: ReadMetric['read']): Promise<readonly Sample[]> {
