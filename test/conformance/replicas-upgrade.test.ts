@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AgentClient } from '../helpers/agent-client.ts';
-import { AgentFolder } from '../helpers/agent-folder.ts';
+import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { launchAgentProcess } from '../helpers/agent-process.ts';
+import { mcpClientAt, textIn } from '../helpers/mcp-client.ts';
 import { type NextRelease, nextRelease, nextVersion } from '../helpers/next-release.ts';
 import { patient } from '../helpers/patient.ts';
 import { PostgresServer } from '../helpers/postgres-server.ts';
@@ -28,8 +29,8 @@ const resuming = deferring({}, { on_restart: 'resume' });
 const approval = { decision: 'approve', approver: 'ann' };
 
 /** Starts a daemon of the later release over a database, in a folder of its own. */
-async function startNext(database: string) {
-  const folder = new AgentFolder({ ...resuming, store: { kind: 'postgres' } });
+async function startNext(database: string, settings: ServiceSettings = resuming) {
+  const folder = new AgentFolder({ ...settings, store: { kind: 'postgres' } });
   onTestFinished(() => folder.remove());
   const env = { SERVICE_DATABASE_URL: server.url(database) };
   return launchAgentProcess(folder, onTestFinished, [], [], env, next.program);
@@ -93,6 +94,28 @@ describe('an upgrade of three daemons, one after the other', () => {
     const run = commandsOver(server.url(database));
     const verified = await run('audit', 'verify', '--dir', folders.at(-1)!.path);
     expect(verified.stdout).toContain('chain intact');
+  });
+
+  it('lets a call at a daemon that was left behind join the equal one that waits at a newer daemon', async () => {
+    const settings = { ...resuming, server: { mcp: true } };
+    const { a, b, c, database } = await startReplicas(server, settings);
+    await Promise.all([b.stop(), c.stop()]);
+    const newer = await startNext(database, settings);
+    const call = { name: 'pay', arguments: { order: 'A-1042' } };
+    const first = (await mcpClientAt(newer.url)).callTool(call);
+    await vi.waitFor(async () => {
+      expect((await a.get('/deferrals')).body.total).toBe(1);
+    }, patient);
+    const second = (await mcpClientAt(a.url)).callTool(call);
+    await vi.waitFor(async () => {
+      const [waiting] = (await a.get('/deferrals')).body.deferrals;
+      expect(waiting?.requests).toBe(2);
+    }, patient);
+    const [waiting] = (await a.get('/deferrals')).body.deferrals;
+    await a.decide(waiting.task_id, approval);
+    const texts = (await Promise.all([first, second])).map(textIn);
+    expect(texts[1]).toBe(texts[0]);
+    expect([a.folder.paid.length, newer.folder.paid.length]).toEqual([0, 1]);
   });
 
   it('lets a daemon that was left behind decide, cancel and answer for tasks of the newer ones', async () => {

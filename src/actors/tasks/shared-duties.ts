@@ -1,10 +1,10 @@
 import type { Clock } from '../ports/clock.ts';
 import { ConflictError, type TaskStore } from '../records/records.ts';
-import type { LiveTask } from './live-task.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { Retention } from './retention.ts';
 import type { ForeignChange, SharedDuties } from './shared-work.ts';
 import type { TaskFeed } from './task-feed.ts';
+import type { TaskInbox } from './task-inbox.ts';
 import type { TaskReads } from './task-reads.ts';
 import type { Watchers } from './watchers.ts';
 
@@ -17,9 +17,7 @@ export interface SharedDutiesPorts {
   store: Pick<TaskStore, 'rows'>;
   clock: Clock;
   onRestart: 'abandon' | 'resume';
-  /** Sends an event to a waiting task, and resolves when its effects are on disk. */
-  tellParked: (id: string, send: (task: LiveTask) => void) => Promise<unknown>;
-  answer: SharedDuties['answer'];
+  inbox: Pick<TaskInbox, 'tellParked' | 'answer'>;
 }
 
 const notYet = 'the deadline is not here yet';
@@ -34,7 +32,7 @@ export function sharedDuties(ports: SharedDutiesPorts): SharedDuties {
     takeUp: (id) => takeUp(ports, id),
     wake: (id) => wake(ports, id),
     deleteExpired: () => ports.retention.deleteExpired(),
-    answer: ports.answer,
+    answer: (id, request) => ports.inbox.answer(id, request),
   };
 }
 
@@ -49,9 +47,9 @@ async function takeIn(
   if (task !== undefined) watchers.changedElsewhere(task);
 }
 
-async function wake({ clock, tasks, tellParked }: SharedDutiesPorts, id: string): Promise<void> {
+async function wake({ clock, tasks, inbox }: SharedDutiesPorts, id: string): Promise<void> {
   const at = clock.now();
-  const told = await tellParked(id, (task) => {
+  const told = await inbox.tellParked(id, (task) => {
     if (task.isDue(at)) task.actor.send({ type: 'deadline.reached', at });
     // The clocks of two machines may differ; the engine calls again.
     else if ((task.committed?.wakeAt ?? at) > at) throw new Error(notYet);

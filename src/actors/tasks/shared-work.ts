@@ -14,7 +14,10 @@ export interface ForeignChange {
 export type HandedRequest =
   | { kind: 'decide'; attempted: DecisionAttempt }
   | { kind: 'cancel'; reason: string }
-  | { kind: 'say'; said: SaidMessage };
+  | { kind: 'say'; said: SaidMessage }
+  | { kind: 'join' }
+  | { kind: 'showedLink' }
+  | { kind: 'callerLeft' };
 
 /** Callbacks of a daemon for tasks that it shares with others. */
 export interface SharedDuties {

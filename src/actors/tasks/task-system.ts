@@ -1,46 +1,34 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Refusal } from '../../machines/domain/finding.ts';
-import { type Caller, isFinal, type Task } from '../../machines/domain/task.ts';
-import { causesOf } from '../../machines/error-code.ts';
-import {
-  attemptedBy,
-  type DecisionAttempt,
-  isUnchecked,
-} from '../../machines/governance/approvers.ts';
-import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
-import type { PersonKey } from '../../machines/governance/same-person.ts';
-import { tightened } from '../../machines/governance/tightened.ts';
+import { isFinal, type Task } from '../../machines/domain/task.ts';
+import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
+import type { DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { TaskLimits } from '../../machines/task/limits.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
-import { ruledTask } from '../../machines/task/task-input.ts';
-import { screenPrompt } from '../governance/governance.ts';
 import { PeopleDirectory } from '../people/people.ts';
-import { ConflictError, type SentMessage, type StoredTask } from '../records/records.ts';
-import { SystemError, shuttingDown, uncheckedMember, unrecorded } from '../system-error.ts';
-import { askTask } from './ask-task.ts';
-import { shownMessage } from './effects/shown-message.ts';
+import type { SentMessage, StoredTask } from '../records/records.ts';
+import { shuttingDown, unrecorded } from '../system-error.ts';
 import { EgressRecorder } from './egress-recorder.ts';
 import { Holds } from './holds.ts';
 import { Intake } from './intake.ts';
 import { JoinedCalls } from './joined-calls.ts';
-import type { LiveTask } from './live-task.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
-import { orElsewhere } from './or-elsewhere.ts';
-import { proposedEdit } from './proposed-edit.ts';
+import { isConflict } from './lost-conflict.ts';
 import { askPeople, type QuestionPorts } from './questions.ts';
 import { recover } from './recovery.ts';
-import { type RememberedCall, Remembering } from './remembering.ts';
+import { Remembering } from './remembering.ts';
 import { Retention } from './retention.ts';
 import { runInputOf } from './run-input.ts';
 import { type Recalled, SentMessages } from './sent-messages.ts';
 import { Sessions } from './sessions.ts';
-import { type SharedDutiesPorts, sharedDuties } from './shared-duties.ts';
-import type { HandedRequest, SharedDuties, SharedWork } from './shared-work.ts';
+import { sharedDuties } from './shared-duties.ts';
+import type { SharedWork } from './shared-work.ts';
 import { SpokenTurns } from './spoken-turn.ts';
 import { TaskFeed } from './task-feed.ts';
+import { TaskInbox } from './task-inbox.ts';
 import { TaskMetrics } from './task-metrics.ts';
 import { TaskReads } from './task-reads.ts';
+import { runsOnce, stillRunning, stillWaiting } from './task-refusals.ts';
 import type { AskedCall, SaidMessage, TaskRequest } from './task-request.ts';
 import { WaitingLimit } from './waiting-limit.ts';
 import { allTasks, type Subscriber, Watchers } from './watchers.ts';
@@ -73,12 +61,6 @@ interface Opening {
   recall?: () => Promise<Recalled>;
 }
 
-/** Maximum attempts to send an event to a task that is unloaded meanwhile. */
-const maximumTries = 4;
-
-/** Maximum attempts to count a repeated call: many may arrive at several daemons at once. */
-const maximumCounts = 50;
-
 /**
  * The only write access to tasks: start, send, decide, cancel; its members read and follow them. Returned states are
  * always on disk already. Every refusal is a SystemError.
@@ -106,9 +88,7 @@ export class TaskSystem {
   readonly #tasks: LiveTasks;
   readonly #sent: SentMessages;
   readonly #joined: JoinedCalls;
-  /** Decisions that are not yet on disk. */
-  readonly #deciding = new Set<Promise<unknown>>();
-  #isDrained = false;
+  readonly #inbox: TaskInbox;
 
   constructor(options: TaskSystemOptions) {
     const { store } = options;
@@ -185,6 +165,9 @@ export class TaskSystem {
       isShared,
       isInspected,
     });
+    const { intake, reads, people, remembering } = this;
+    const members = { intake, reads, people, remembering };
+    this.#inbox = new TaskInbox({ ...options, ...members, tasks: this.#tasks, sent: this.#sent });
     this.egress = new EgressRecorder({ ...options, tasks: this.#tasks });
     this.retention = new Retention(options);
   }
@@ -194,10 +177,8 @@ export class TaskSystem {
     const { shared } = this.#options;
     await recover({ ...this.#options, tasks: this.#tasks });
     if (shared === null) return this.retention.start();
-    const tellParked: SharedDutiesPorts['tellParked'] = (id, send) => this.#tellParked(id, send);
     const { reads, watchers, feed, retention } = this;
-    const answer: SharedDuties['answer'] = (id, request) => this.#answer(id, request);
-    const parts = { tasks: this.#tasks, reads, watchers, feed, retention, tellParked, answer };
+    const parts = { tasks: this.#tasks, inbox: this.#inbox, reads, watchers, feed, retention };
     await shared.start(sharedDuties({ ...this.#options, ...parts }));
   }
 
@@ -232,14 +213,13 @@ export class TaskSystem {
   }
 
   /** Counts another request for the waiting call of a task; approvers see the count. Throws SystemError. */
-  async joinCall(id: string): Promise<void> {
-    const count = (task: LiveTask): void => task.actor.send({ type: 'call.repeated' });
-    await this.#tell(id, count, () => this.#tasks.activateParked(id), maximumCounts);
+  joinCall(id: string): Promise<void> {
+    return this.#inbox.join(id);
   }
 
   /** Records that the caller's client has answered the address of the page for a waiting call. Throws SystemError. */
-  async showedLink(id: string): Promise<void> {
-    await this.#tellParked(id, (task) => task.showedLink());
+  showedLink(id: string): Promise<void> {
+    return this.#inbox.showedLink(id);
   }
 
   /** Records that the caller has received the outcome of a call. Rejects with the store's error. */
@@ -251,118 +231,28 @@ export class TaskSystem {
    * Adds a message to a waiting task. Resolves with the task's answer once it is on disk, and with the task's id; a
    * repeated message is not added again. Throws SystemError.
    */
-  async say(id: string, said: SaidMessage): Promise<{ taskId: string; answer: MessageAnswer }> {
-    return this.#orElsewhere(id, { kind: 'say', said }, () => this.#sayHere(id, said));
-  }
-
-  async #sayHere(
-    id: string,
-    said: SaidMessage,
-  ): Promise<{ taskId: string; answer: MessageAnswer }> {
-    this.intake.checkMessage();
-    if (said.isKnownById !== true) return this.#say(id, said, null);
-    return this.#sent.recalled(said, async (sent) => {
-      const { taskId } = sent;
-      if (taskId === undefined) return this.#say(id, said, sent);
-      await this.#sent.saved(sent.key).catch((error: unknown) => {
-        throw unrecorded(this.#options.store, error);
-      });
-      return { taskId, answer: { kind: 'kept' } };
-    });
+  say(id: string, said: SaidMessage): Promise<{ taskId: string; answer: MessageAnswer }> {
+    return this.#inbox.say(id, said);
   }
 
   /** Submits a decision to a task and returns the task's answer once it is on disk. Throws SystemError. */
-  async decide(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
-    return this.#orElsewhere(id, { kind: 'decide', attempted }, () =>
-      this.#decideHere(id, attempted),
-    );
+  decide(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
+    return this.#inbox.decide(id, attempted);
   }
 
-  async #decideHere(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
-    const refreshed = this.people.refresh(this.now());
-    if (refreshed !== null) await refreshed;
-    // A decision now would start work that is stopped at once, with an unknown outcome.
-    if (this.#isDrained) throw shuttingDown();
-    let remembered: RememberedCall | null = null;
-    const deciding = this.#tellParked(id, ({ actor }): DecisionAnswer | null => {
-      const { deferral, run } = actor.getSnapshot().context;
-      const { policies, clock } = this.#options;
-      const { requester, ran } = run;
-      const facts = { requester, task: { id, ...ruledTask(run) }, ran, now: clock.now() };
-      const standing = this.people.standingOf(attemptedBy(attempted), clock.now());
-      const attempt = { ...attempted, standing };
-      const { policy } = policies.current;
-      const applied = deferral && policy.deferRuleOf(deferral, facts);
-      const today = applied?.rule ?? null;
-      if (deferral && isUnchecked(tightened(deferral, today, []), attempt)) throw uncheckedMember();
-      const edit = proposedEdit(deferral, attempt, applied, { ...this.#options, policy });
-      const session = run.contextId;
-      if (deferral !== null) remembered = { deferral, attempt, applied, requester, session };
-      const fault = remembered === null ? null : this.remembering.faultOf(remembered);
-      if (fault !== null) return { kind: 'notRememberable', text: fault } as const;
-      return askTask(actor, { type: 'deferral.decide', attempt, today, edit }, 'decision.answered');
-    });
-    this.#deciding.add(deciding);
-    try {
-      const answer = await deciding;
-      if (remembered !== null) await this.#remember(answer, remembered);
-      if (answer !== null) return answer;
-      // The live task may have been loaded from an older read.
-      const stored = await this.#options.store.rows.find(id);
-      return answerWithoutPending(stored?.settled ?? null);
-    } finally {
-      this.#deciding.delete(deciding);
-    }
+  /** Cancels a task and returns it; a final task is returned unchanged. Throws SystemError. */
+  cancel(id: string, reason: string): Promise<Task | undefined> {
+    return this.#inbox.cancel(id, reason);
   }
 
-  /** An approval may release later calls; a rejection suspends such releases. */
-  async #remember(answer: DecisionAnswer | null, call: RememberedCall): Promise<void> {
-    if (answer?.kind !== 'resolved') return;
-    try {
-      if (call.attempt.verb === 'approve') await this.remembering.give(call);
-      else await this.remembering.rejected(call.deferral, call.requester);
-    } catch (error) {
-      this.#options.log.error({ error }, 'grants: a decision could not be remembered');
-    }
+  /** Notifies a task that its streaming caller has disconnected. */
+  callerLeft(id: string): Promise<void> {
+    return this.#inbox.callerLeft(id);
   }
 
   /** Returns the current time in epoch milliseconds. */
   now(): number {
     return this.#options.clock.now();
-  }
-
-  /** Cancels a task and returns it; a final task is returned unchanged. Throws SystemError. */
-  async cancel(id: string, reason: string): Promise<Task | undefined> {
-    await this.#orElsewhere(id, { kind: 'cancel', reason }, () => this.#cancelHere(id, reason));
-    return this.reads.find(id);
-  }
-
-  async #cancelHere(id: string, reason: string): Promise<null> {
-    const at = this.#options.clock.now();
-    await this.#tell(
-      id,
-      (task) => task.actor.send({ type: 'task.cancel', reason, at }),
-      () => this.#tasks.activateToEnd(id),
-    );
-    return null;
-  }
-
-  /** Answers a request that reached a daemon of an older release. Rejects with SystemError. */
-  #answer(id: string, request: HandedRequest): Promise<unknown> {
-    if (request.kind === 'decide') return this.#decideHere(id, request.attempted);
-    if (request.kind === 'say') return this.#sayHere(id, request.said);
-    return this.#cancelHere(id, request.reason);
-  }
-
-  /** Runs a request here, or passes it on if a later release has saved the task, as during an upgrade. */
-  #orElsewhere<Answer>(id: string, request: HandedRequest, run: () => Promise<Answer>) {
-    return orElsewhere({ ...this.#options, id, request }, run);
-  }
-
-  /** Notifies a task that its streaming caller has disconnected. */
-  async callerLeft(id: string): Promise<void> {
-    const at = this.#options.clock.now();
-    await this.#tellParked(id, (task) => task.actor.send({ type: 'caller.left', at }));
   }
 
   /**
@@ -377,12 +267,12 @@ export class TaskSystem {
     const signal = AbortSignal.timeout(grace);
     const isOver = new Promise((over) => signal.addEventListener('abort', over));
     do {
-      await Promise.race([isOver, Promise.allSettled(this.#deciding)]);
+      await Promise.race([isOver, Promise.allSettled(this.#inbox.deciding)]);
       await Promise.allSettled(this.#tasks.atWork().map((id) => this.watchers.settled(id, signal)));
       await turn();
       // A decision may have started another task meanwhile.
-    } while (!signal.aborted && this.#deciding.size + this.#tasks.atWork().length > 0);
-    this.#isDrained = true;
+    } while (!signal.aborted && this.#inbox.deciding.size + this.#tasks.atWork().length > 0);
+    this.#inbox.drain();
     this.watchers.lostAll(shuttingDown(), () => true);
     this.feed.end();
   }
@@ -435,66 +325,6 @@ export class TaskSystem {
     return this.#sent.recallUnless(alias, () => true);
   }
 
-  async #say(
-    id: string,
-    said: SaidMessage,
-    sent: SentMessage | null,
-  ): Promise<{ taskId: string; answer: MessageAnswer }> {
-    const { message, requester } = said;
-    const refusal = await this.#refusalOf(id, said);
-    const sender = requester === null ? null : personOf(requester);
-    const { policies, clock } = this.#options;
-    const shown = shownMessage(message, sender, { ...policies.current, at: clock.now() });
-    const event = { type: 'message.received', message, refusal, sender, shown } as const;
-    const answer = await this.#tellParked(id, (task) =>
-      askTask(task.actor, event, 'message.answered', ({ kind }) => {
-        if (sent === null || kind !== 'kept') return;
-        task.keep(sent);
-        this.#sent.begin(sent.key, task);
-      }),
-    );
-    return { taskId: id, answer: answer ?? { kind: 'notWaiting' } };
-  }
-
-  async #refusalOf(id: string, { message, requester }: SaidMessage): Promise<Refusal | null> {
-    const asker = (await this.reads.find(id))?.requester ?? null;
-    const { policies, log } = this.#options;
-    const { policy } = policies.current;
-    const refusal = policy.refusalOfSpeaker(requester, asker);
-    return refusal ?? screenPrompt(message, { policy, log }).refusal;
-  }
-
-  /** Like `#tell`, for events to a waiting task: a task running on another daemon is not disturbed. */
-  #tellParked<Answer>(id: string, send: (task: LiveTask) => Answer): Promise<Answer | null> {
-    return this.#tell(id, send, () => this.#tasks.activateParked(id));
-  }
-
-  /** Sends an event to a live task and waits until its effects are on disk. */
-  async #tell<Answer>(
-    id: string,
-    send: (task: LiveTask) => Answer,
-    activate: () => Promise<LiveTask | undefined> = () => this.#tasks.activate(id),
-    most = maximumTries,
-  ): Promise<Answer | null> {
-    this.intake.checkStarted();
-    for (let tries = 1; ; tries += 1) {
-      const task = await activate();
-      if (task === undefined) return null;
-      const { status } = task.actor.getSnapshot();
-      // The task was unloaded after it was found.
-      if (status === 'stopped' && tries < most) continue;
-      const answer = status === 'active' ? send(task) : null;
-      try {
-        await task.saved();
-        return answer;
-      } catch (error) {
-        if (!isConflict(error) || tries === most) throw unrecorded(this.#options.store, error);
-        // The task begun here was never saved, and its id may belong to another caller's task.
-        if (!hasBegun(task)) throw stillRunning(id);
-      }
-    }
-  }
-
   async #ended(id: string): Promise<StoredTask | undefined> {
     const stored = await this.#options.store.rows.read(id);
     const held = stored?.task.deferral ?? null;
@@ -507,38 +337,4 @@ export class TaskSystem {
   #refuseLive(id: string): void {
     if (this.#tasks.find(id) !== undefined) throw stillRunning(id);
   }
-}
-
-/** True for a change that lost a conflict, or followed one that did. */
-function isConflict(error: unknown): boolean {
-  return causesOf(error).some((cause) => cause instanceof ConflictError);
-}
-
-function hasBegun({ committed }: LiveTask): boolean {
-  return committed !== null && !isFinal(committed.state);
-}
-
-function stillRunning(id: string): SystemError {
-  return new SystemError(
-    'task_running',
-    `task ${id} is still running; wait for it to end, cancel it, or leave the id out`,
-  );
-}
-
-function runsOnce(id: string): SystemError {
-  return new SystemError(
-    'task_running',
-    `task ${id} is the hold of one call, which a new run would replace; leave the id out`,
-  );
-}
-
-function stillWaiting(id: string, tool: string): SystemError {
-  return new SystemError(
-    'task_running',
-    `task ${id} waits for approval of ${tool}; name it as the taskId of an A2A message to have that shown to the approvers, or cancel it to call it off`,
-  );
-}
-
-function personOf({ provider, userId, email }: Caller): PersonKey {
-  return { provider, userId, ...(email === undefined ? {} : { email }) };
 }

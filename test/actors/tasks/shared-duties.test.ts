@@ -11,7 +11,7 @@ function wakes(isOver: boolean): Promise<void> {
   const ports = {
     clock: { now: () => 7 },
     tasks: { holds: { overdue } },
-    tellParked: async () => null,
+    inbox: { tellParked: async () => null },
   };
   const duties = sharedDuties(ports as never);
   return duties.wake('t-1').then(() => expect(asked).toEqual([['t-1', 7]]));
