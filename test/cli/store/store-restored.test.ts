@@ -27,7 +27,7 @@ async function restored() {
     .catch(() => undefined);
   await agent.reached('order-1', 'deferred');
   await agent.stop();
-  await server.query('UPDATE holdpoint.store_info SET tables = 1', [], database);
+  await server.query('UPDATE holdpoint.store_info SET tables = $1', ['1/1'], database);
   return {
     folder,
     url,

@@ -16,6 +16,13 @@ export interface FoundSchema {
 }
 
 /**
+ * SQL for the identity of the tables, for the statement that writes it into `store_info`: the number of a table, and the
+ * transaction that wrote the row. No dump contains either. A new server gives equal numbers to the tables of equal dumps,
+ * so the number alone would not do.
+ */
+export const tablesIdentity = `'tasks'::regclass::oid || '/' || txid_current() % 4294967296`;
+
+/**
  * Reads agent and version of a schema's tables with the given query function; `null` if there are none. Rejects like
  * that function.
  */
@@ -27,7 +34,7 @@ export async function findSchema(
     // Fully qualified, since the search path silently skips a schema without permissions.
     const rows = await query(`SELECT version, agent_id AS "agentId",
       coalesce((to_jsonb(store_info) ->> 'readable_from')::integer, version) AS "readableFrom",
-      coalesce((to_jsonb(store_info) ->> 'tables')::bigint <> to_regclass('"${schema}".tasks')::oid::bigint, false) AS "isCopy"
+      coalesce(to_jsonb(store_info) ->> 'tables' <> to_regclass('"${schema}".tasks')::oid || '/' || store_info.xmin::text, false) AS "isCopy"
       FROM "${schema}".store_info`);
     return (rows[0] ?? null) as FoundSchema | null;
   } catch (error) {

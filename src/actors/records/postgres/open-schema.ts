@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { checkSchema, findSchema, knownVersion } from './known-schema.ts';
+import { checkSchema, findSchema, knownVersion, tablesIdentity } from './known-schema.ts';
 import { makeSchema } from './make-schema.ts';
 import { postgresSteps, readableFrom } from './postgres-steps.ts';
 
@@ -37,7 +37,9 @@ export async function openSchema(
   checkSchema(found, { schema, agentId, acceptsCopy });
   if (found.version >= knownVersion) return found.version;
   await client.query(postgresSteps.slice(found.version).join(''));
-  await client.query('UPDATE store_info SET version = $1, readable_from = $2', [
+  // A copy stays one until it is settled.
+  const tables = found.isCopy ? 'tables' : tablesIdentity;
+  await client.query(`UPDATE store_info SET version = $1, readable_from = $2, tables = ${tables}`, [
     knownVersion,
     readableFrom,
   ]);

@@ -209,12 +209,11 @@ const upgrades = `
 
 /**
  * Version 9: the state of each hold without a known end (src/actors/records/store/open-holds.ts), and the identity of
- * the tables, which a restored dump does not have. Task JSON may contain values that PostgreSQL cannot parse, so the
+ * the tables (known-schema.ts). Task JSON may contain values that PostgreSQL cannot parse, so the
  * state is searched in its text.
  */
 const openHolds = `
-  ALTER TABLE store_info ADD COLUMN tables BIGINT;
-  UPDATE store_info SET tables = 'tasks'::regclass::oid::bigint;
+  ALTER TABLE store_info ADD COLUMN tables TEXT;
   ALTER TABLE tasks ADD COLUMN open_hold TEXT;
   UPDATE tasks SET open_hold = CASE state WHEN 'deferred' THEN 'waiting' ELSE
     substring(task from '"account":\\{"state":"(granted|released|unaccounted)","grantedAt":') END

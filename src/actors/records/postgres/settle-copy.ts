@@ -18,6 +18,7 @@ import { StoreError } from '../store/store-error.ts';
 import type { StoredTask, TaskChange } from '../store/task-rows.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import { databaseError } from './database-error.ts';
+import { tablesIdentity } from './known-schema.ts';
 import { groupOf, living } from './living-replicas.ts';
 import { openSharedStore } from './open-shared-store.ts';
 import type { PostgresStore, PostgresStoreOptions } from './postgres-store.ts';
@@ -43,7 +44,7 @@ export async function settleCopy(options: SettleOptions): Promise<RestoredStore 
   try {
     await checkUnused(store, options.schema);
     const restored = options.isMoved ? null : await settle(store, options);
-    await store.database.query(`UPDATE store_info SET tables = 'tasks'::regclass::oid::bigint`);
+    await store.database.query(`UPDATE store_info SET tables = ${tablesIdentity}`);
     return restored;
   } catch (error) {
     throw databaseError(error, options);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { tablesIdentity } from '../../../../src/actors/records/postgres/known-schema.ts';
 import {
   type SettleOptions,
   settleCopy,
@@ -45,7 +46,7 @@ beforeEach(async () => {
 
 /** Statement that marks the tables as a copy, or as settled. */
 const mark = (copy: 0 | 1) =>
-  `UPDATE store_info SET tables = ${copy === 1 ? '1' : `'tasks'::regclass::oid::bigint`}`;
+  `UPDATE store_info SET tables = ${copy === 1 ? `'1/1'` : tablesIdentity}`;
 
 const refused =
   'the tables of the schema holdpoint were restored or copied, so their calls may have run since; run holdpoint store restored, or holdpoint store restored --moved if no daemon ran since the copy';
@@ -59,6 +60,20 @@ describe('tables that were restored from a dump', () => {
   it('are refused until they are settled', async () => {
     await expect(place.open()).rejects.toThrow(refused);
     await settleCopy(options);
+    expect((await place.open()).isWritable()).toBe(true);
+  });
+
+  it('are recognised on a new server, which gives equal tables equal numbers', async () => {
+    await settleCopy(options);
+    // A restore writes the row in a transaction of its own.
+    await place.execute('UPDATE store_info SET agent_id = agent_id');
+    await expect(place.open()).rejects.toThrow(refused);
+  });
+
+  it('stay settled after VACUUM FULL', async () => {
+    await settleCopy(options);
+    await place.execute('VACUUM FULL store_info');
+    await place.execute('VACUUM FULL tasks');
     expect((await place.open()).isWritable()).toBe(true);
   });
 
