@@ -1,4 +1,5 @@
 import { jobSchemaOf } from '../../src/actors/records/postgres/job-queues.ts';
+import { tablesIdentity } from '../../src/actors/records/postgres/known-schema.ts';
 import { groupOf, living } from '../../src/actors/records/postgres/living-replicas.ts';
 import { queryAtOnce } from './query-at-once.ts';
 
@@ -109,6 +110,8 @@ function isMade(url: string, schema: string): boolean {
   return false;
 }
 
+const identity = tablesIdentity.replace(`'tasks'`, `'$SCHEMA.tasks'`);
+
 let statements: string | null = null;
 
 function emptying(url: string): string {
@@ -129,7 +132,7 @@ function emptying(url: string): string {
     'SET session_replication_role = replica',
     ...tables.map((table) => `DELETE FROM ${there(table)}`),
     ...filled.map((table) => `INSERT INTO ${there(table)} SELECT * FROM ${table}`),
-    `UPDATE $SCHEMA.store_info SET agent_id = '$AGENT'`,
+    `UPDATE $SCHEMA.store_info SET agent_id = '$AGENT', tables = ${identity}`,
     'RESET session_replication_role',
   ].join(';');
 }

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { knownVersion } from '../../../src/actors/records/postgres/known-schema.ts';
+import { knownVersion, tablesIdentity } from '../../../src/actors/records/postgres/known-schema.ts';
 import { logFilesOf } from '../../../src/actors/records/records.ts';
 import { schemaSteps } from '../../../src/actors/records/sqlite/schema-steps.ts';
 import { AgentFolder, type ServiceSettings } from '../../helpers/agent-folder.ts';
@@ -315,10 +315,12 @@ describe('store migrate', () => {
       jobs: { before: jobs.after, after: jobs.after },
     });
     const later = knownVersion + 1;
-    await server.query(`UPDATE holdpoint.store_info SET version = ${later}`, [], database);
+    const identity = tablesIdentity.replace(`'tasks'`, `'holdpoint.tasks'`);
+    const set = `UPDATE holdpoint.store_info SET tables = ${identity}`;
+    await server.query(`${set}, version = ${later}`, [], database);
     const usable = await run('store', 'migrate', '--dir', folder.path, '--json');
     expect(JSON.parse(usable.stdout)).toMatchObject({ tables: { before: later, after: later } });
-    await server.query(`UPDATE holdpoint.store_info SET readable_from = ${later}`, [], database);
+    await server.query(`${set}, readable_from = ${later}`, [], database);
     expect(await run('store', 'migrate', '--dir', folder.path)).toMatchObject({
       code: 1,
       stdout: '',

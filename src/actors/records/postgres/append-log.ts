@@ -4,6 +4,7 @@ import { NextLines } from '../store/next-lines.ts';
 import { taskOf } from '../store/task-row.ts';
 import { waitedIn } from '../store/waited-in.ts';
 import type { Batch, Before, CommitPorts } from './commit-batch.ts';
+import { isCopyNow, unsettled } from './known-schema.ts';
 
 interface Appended {
   refused: readonly string[];
@@ -21,16 +22,20 @@ const append = `WITH
   me AS (UPDATE replicas SET commits = $9, refused = $10 WHERE id = $8)
   SELECT pg_notify($11, $8)`;
 
-/** Appends events to the shared log in commit order: the transaction that holds the head row is the next. */
+/**
+ * Appends events to the shared log in commit order: the transaction that holds the head row is the next. Throws
+ * DatabaseError over tables that were restored while this daemon runs.
+ */
 export async function appendLog(
   client: PoolClient,
   { writes, events, checkpointAt, number }: Batch,
   { refused, before, ports }: Appended,
 ): Promise<void> {
   const { rows } = await client.query<Head>(
-    'SELECT events, hash, checkpointed, changes FROM audit_head FOR UPDATE',
+    `SELECT events, hash, checkpointed, changes, ${isCopyNow} AS "isCopy" FROM audit_head FOR UPDATE`,
   );
   const known = rows[0] as Head;
+  if (known.isCopy && !ports.acceptsCopy) throw unsettled(ports.schema);
   const lines = new NextLines(
     { ...known, bytes: 0, first: 1, opened: '', keptFrom: 1, finishing: null },
     ports,
@@ -65,6 +70,7 @@ interface Head {
   hash: string;
   checkpointed: number;
   changes: number;
+  isCopy: boolean;
 }
 
 function waitedText(before: Before | undefined, task: Task): string | null {

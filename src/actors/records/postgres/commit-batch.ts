@@ -20,6 +20,9 @@ export interface CommitPorts {
   replica: string;
   /** Notification channel that informs other daemons of the commit. */
   channel: string;
+  schema: string;
+  /** True if the tables may be a copy that is not settled yet. */
+  acceptsCopy: boolean;
   chain: boolean;
   signer: LineSigner | null;
   jobs: JobWriter;

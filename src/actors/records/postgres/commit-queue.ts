@@ -20,6 +20,8 @@ import { isServerGone, isUnkeepable } from './server-failure.ts';
 export interface CommitQueueOptions {
   replica: string;
   channel: string;
+  schema: string;
+  acceptsCopy: boolean;
   chain: boolean;
   signer: LineSigner | null;
   log: Log;

@@ -18,9 +18,17 @@ export interface FoundSchema {
 /**
  * SQL for the identity of the tables, for the statement that writes it into `store_info`: the number of a table, and the
  * transaction that wrote the row. No dump contains either. A new server gives equal numbers to the tables of equal dumps,
- * so the number alone would not do.
+ * so the number alone would not do. Each statement that changes the row writes it again.
  */
 export const tablesIdentity = `'tasks'::regclass::oid || '/' || txid_current() % 4294967296`;
+
+/** Returns SQL for whether a row of `store_info` belongs to other tables than the given one, an SQL expression. */
+function isCopyOf(table: string): string {
+  return `coalesce(to_jsonb(store_info) ->> 'tables' <> ${table}::oid || '/' || store_info.xmin::text, false)`;
+}
+
+/** SQL for whether the tables of the search path are a copy. */
+export const isCopyNow = `(SELECT ${isCopyOf(`to_regclass('tasks')`)} FROM store_info)`;
 
 /**
  * Reads agent and version of a schema's tables with the given query function; `null` if there are none. Rejects like
@@ -34,7 +42,7 @@ export async function findSchema(
     // Fully qualified, since the search path silently skips a schema without permissions.
     const rows = await query(`SELECT version, agent_id AS "agentId",
       coalesce((to_jsonb(store_info) ->> 'readable_from')::integer, version) AS "readableFrom",
-      coalesce(to_jsonb(store_info) ->> 'tables' <> to_regclass('"${schema}".tasks')::oid || '/' || store_info.xmin::text, false) AS "isCopy"
+      ${isCopyOf(`to_regclass('"${schema}".tasks')`)} AS "isCopy"
       FROM "${schema}".store_info`);
     return (rows[0] ?? null) as FoundSchema | null;
   } catch (error) {
@@ -72,10 +80,13 @@ export function checkSchema(
       'start the version that wrote it, or set store.schema to a new name',
     );
   }
-  if (isCopy && !acceptsCopy) {
-    throw new DatabaseError(
-      `the tables of the schema ${schema} were restored or copied, so their calls may have run since`,
-      'run holdpoint store restored, or holdpoint store restored --moved if no daemon ran since the copy',
-    );
-  }
+  if (isCopy && !acceptsCopy) throw unsettled(schema);
+}
+
+/** The error of tables that are a copy which is not settled yet. */
+export function unsettled(schema: string): DatabaseError {
+  return new DatabaseError(
+    `the tables of the schema ${schema} were restored or copied, so their calls may have run since`,
+    'run holdpoint store restored, or holdpoint store restored --moved if no daemon ran since the copy',
+  );
 }

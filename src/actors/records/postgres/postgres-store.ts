@@ -132,6 +132,8 @@ export class PostgresStore implements TaskStore {
     this.#queue = new CommitQueue(database, {
       replica,
       channel: channelOf(database.schema),
+      schema: database.schema,
+      acceptsCopy: options.acceptsCopy === true,
       ...options.audit,
       log: options.log,
       onCommitted: () => this.#tellCommit(),

@@ -8,6 +8,7 @@ import { silentLog } from '../../../../src/actors/silent-log.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { type PostgresPlace, postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { patient } from '../../../helpers/patient.ts';
 import { sharedPostgres } from '../../../helpers/postgres-server.ts';
 import { aDecidedHold, aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { aDeferral } from '../../../helpers/task-fixtures.ts';
@@ -68,6 +69,22 @@ describe('tables that were restored from a dump', () => {
     // A restore writes the row in a transaction of its own.
     await place.execute('UPDATE store_info SET agent_id = agent_id');
     await expect(place.open()).rejects.toThrow(refused);
+  });
+
+  it('take no commit of a daemon that was running when they were restored', async () => {
+    await settleCopy({ ...options, isMoved: true });
+    const logged: string[] = [];
+    const store = await place.open({
+      log: { ...silentLog, error: (fields) => void logged.push(JSON.stringify(fields)) },
+    });
+    await place.execute(mark(1));
+    await expect(store.save('new', () => aWrite(aTask({ id: 'new' })))).rejects.toThrow(
+      'the task store cannot be written',
+    );
+    expect([store.isWritable(), await store.rows.find('new')]).toEqual([false, undefined]);
+    expect(logged).toEqual([JSON.stringify({ error: refused })]);
+    await place.execute(mark(0));
+    await expect.poll(() => store.isWritable(), patient).toBe(true);
   });
 
   it('stay settled after VACUUM FULL', async () => {
