@@ -373,6 +373,19 @@ describe('the store of a signed backup', () => {
     });
   });
 
+  it('may have the statistics of SQLite, which ANALYZE and PRAGMA optimize make', async () => {
+    const agent = await stoppedAgent();
+    const { path } = agent.folder;
+    const database = new DatabaseSync(join(path, '.service/tasks.db'));
+    database.exec('ANALYZE');
+    database.close();
+    const made = await run('backup', `${temporary()}/`, '--dir', path);
+    const { file } = JSON.parse(made.stdout) as { file: string };
+
+    expect(made.stderr).not.toContain('refuse');
+    expect((await run('restore', file, '--dir', path, '--replace')).code).toBe(0);
+  });
+
   it('of a later version that this release can use may have more tables', async () => {
     const agent = await stoppedAgent();
     const { path } = agent.folder;

@@ -28,6 +28,12 @@ const makers = [
   SqliteWebRecords,
 ];
 
+/** Tables of SQLite's own that ANALYZE makes, such as that of an operator; they hold statistics alone. */
+const statistics: Schema = new Map([
+  ['table "sqlite_stat1"', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
+  ['table "sqlite_stat4"', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
+]);
+
 /** Statements of a schema by the kind and name of their object. */
 type Schema = ReadonlyMap<string, string>;
 
@@ -44,7 +50,7 @@ export function schemaFault(database: DatabaseSync): string | null {
   if (version < 1 || mark !== 0) return `has version ${version} and application ${mark}`;
   const isLater = version > schemaSteps.length;
   const required = schemaOfSteps(version);
-  const known = new Map([...madeAtFirstUse(), ...required]);
+  const known = new Map([...statistics, ...madeAtFirstUse(), ...required]);
   const found = schemaIn(database);
   for (const [name, sql] of found) {
     const isExpected = known.get(name) === sql;
