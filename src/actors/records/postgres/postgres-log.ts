@@ -56,7 +56,8 @@ export class PostgresLog {
     const { schema } = this.#address;
     return this.#asked(async () => {
       const found = await findSchema(schema, (sql) => this.#database.query(sql));
-      if (found !== null) checkSchema(found, this.#address);
+      // Reading releases no call, also over a copy.
+      if (found !== null) checkSchema(found, { ...this.#address, acceptsCopy: true });
       return found !== null && found.version > 0;
     });
   }

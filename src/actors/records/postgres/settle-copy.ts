@@ -20,7 +20,7 @@ import type { TaskWrite } from '../store/task-store.ts';
 import { databaseError } from './database-error.ts';
 import { tablesIdentity } from './known-schema.ts';
 import { groupOf, living } from './living-replicas.ts';
-import { openSharedStore } from './open-shared-store.ts';
+import { openSharedStore, type SharedStore } from './open-shared-store.ts';
 import type { PostgresStore, PostgresStoreOptions } from './postgres-store.ts';
 
 export interface SettleOptions extends Omit<PostgresStoreOptions, 'acceptsCopy' | 'folder'> {
@@ -44,6 +44,7 @@ export async function settleCopy(options: SettleOptions): Promise<RestoredStore 
   try {
     await checkUnused(store, options.schema);
     const restored = options.isMoved ? null : await settle(store, options);
+    await writeDeadlines(store, engine);
     await store.database.query(`UPDATE store_info SET tables = ${tablesIdentity}`);
     return restored;
   } catch (error) {
@@ -87,6 +88,23 @@ async function settle(
   const events = [restoredEvent(restored, at), ...endings];
   await store.record(events.map((event) => ({ ...entity, ...event })));
   return restored;
+}
+
+/** The jobs may not be those of the tables, such as those of a dump of one schema alone. */
+async function writeDeadlines(
+  { database }: PostgresStore,
+  engine: SharedStore['engine'],
+): Promise<void> {
+  const deadlines = await database.query<{ id: string; at: number }>(
+    'SELECT id, deadline_at AS at FROM tasks WHERE deadline_at IS NOT NULL ORDER BY position',
+  );
+  for (let start = 0; start < deadlines.length; start += together) {
+    const some = deadlines.slice(start, start + together);
+    await database.transaction((client) => {
+      const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
+      return engine.write({ executeSql }, { begun: [], ended: [], deadlines: some });
+    });
+  }
 }
 
 /** The last line shows how far the tables reach. */

@@ -2,17 +2,17 @@ import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Delegation } from '../../ports/delegations.ts';
 import type { RestoredStore } from './audit-opening.ts';
 
-/** Beginning of the context of every call that waited in a backup. */
-const warningBegins = 'Restored from a backup of ';
+const warning =
+  /^Restored from a backup of \d{4}-\d\d-\d\dT[\d:.]+Z: this call may have been decided since, so check before you approve\.\n/;
 
 /** Returns the line that precedes the context of a call that waited in a backup of that time. */
 export function restoredWarning(backupAt: number): string {
-  return `${warningBegins}${timeOf(backupAt)}: this call may have been decided since, so check before you approve.\n`;
+  return `Restored from a backup of ${timeOf(backupAt)}: this call may have been decided since, so check before you approve.\n`;
 }
 
-/** Returns whether the context of a call begins with the warning of a backup. */
+/** Returns whether the context of a call begins with the whole warning of a backup; a caller may supply its first words. */
 export function isWarned(context: string): boolean {
-  return context.startsWith(warningBegins);
+  return warning.test(context);
 }
 
 /**

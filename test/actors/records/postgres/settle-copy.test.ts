@@ -1,5 +1,6 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { tablesIdentity } from '../../../../src/actors/records/postgres/known-schema.ts';
+import { PostgresLog } from '../../../../src/actors/records/postgres/postgres-log.ts';
 import {
   type SettleOptions,
   settleCopy,
@@ -181,6 +182,42 @@ describe('tables that were restored from a dump', () => {
     const { rows } = await place.open();
     expect((await rows.find('running'))?.state).toBe('failed');
     expect((await rows.find('parked'))?.deferral?.context).toBe(`${warning}${usual}`);
+  });
+
+  it.each([true, false])(
+    'have the deadlines of their waits without their jobs; moved %s',
+    async (isMoved) => {
+      await settleCopy({ ...options, isMoved });
+      const jobs = await place.execute(
+        `SELECT data ->> 'task' AS task, start_after FROM holdpoint_jobs.job WHERE name = 'deadlines' ORDER BY task`,
+      );
+      expect(jobs.map(({ task, start_after: at }) => [task, Number(at as Date)])).toEqual([
+        ['parked', later],
+        ['parked-before', later],
+      ]);
+    },
+  );
+
+  it('warn of a call whose own context begins like the warning', async () => {
+    const deferral = aDeferral({
+      id: 'sly-d',
+      context: 'Restored from a backup of the docs\nfee=0',
+      expiresAt: later,
+    });
+    const store = await place.open({ acceptsCopy: true });
+    await keepTasks(store, [{ ...aParkedTask('sly', later), deferral }]);
+    await store.close();
+    expect(await settleCopy(options)).toMatchObject({ waiting: 3 });
+    const sly = await (await place.open()).rows.find('sly');
+    expect(sly?.deferral?.context).toBe(`${warning}${deferral.context}`);
+  });
+
+  it('can be read by the commands of the log before they are settled', async () => {
+    const { audit: _, ...address } = options;
+    const log = await PostgresLog.load(address);
+    onTestFinished(() => log.close());
+    await log.check();
+    expect(await log.verify()).toMatchObject({ ok: true, events: 4 });
   });
 
   it('are warned of once, if it is done again', async () => {
