@@ -4,6 +4,7 @@ import { NextLines } from '../store/next-lines.ts';
 import { taskOf } from '../store/task-row.ts';
 import { waitedIn } from '../store/waited-in.ts';
 import type { Batch, Before, CommitPorts } from './commit-batch.ts';
+import { DatabaseError } from './database-error.ts';
 import { isCopyNow, unsettled } from './known-schema.ts';
 
 interface Appended {
@@ -32,10 +33,17 @@ export async function appendLog(
   { refused, before, ports }: Appended,
 ): Promise<void> {
   const { rows } = await client.query<Head>(
-    `SELECT events, hash, checkpointed, changes, ${isCopyNow} AS "isCopy" FROM audit_head FOR UPDATE`,
+    `SELECT events, hash, checkpointed, changes, ${isCopyNow} AS "isCopy",
+      to_regclass('tasks')::oid::bigint AS tables FROM audit_head FOR UPDATE`,
   );
   const known = rows[0] as Head;
   if (known.isCopy && !ports.acceptsCopy) throw unsettled(ports.schema);
+  if (known.tables !== ports.tables) {
+    throw new DatabaseError(
+      `the tables of the schema ${ports.schema} were replaced while this daemon ran`,
+      'restart it',
+    );
+  }
   const lines = new NextLines(
     { ...known, bytes: 0, first: 1, opened: '', keptFrom: 1, finishing: null },
     ports,
@@ -71,6 +79,7 @@ interface Head {
   checkpointed: number;
   changes: number;
   isCopy: boolean;
+  tables: number;
 }
 
 function waitedText(before: Before | undefined, task: Task): string | null {

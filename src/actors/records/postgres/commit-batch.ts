@@ -21,6 +21,8 @@ export interface CommitPorts {
   /** Notification channel that informs other daemons of the commit. */
   channel: string;
   schema: string;
+  /** Number of the table of the tasks that this daemon joined. */
+  tables: number;
   /** True if the tables may be a copy that is not settled yet. */
   acceptsCopy: boolean;
   chain: boolean;

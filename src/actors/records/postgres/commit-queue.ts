@@ -21,6 +21,7 @@ export interface CommitQueueOptions {
   replica: string;
   channel: string;
   schema: string;
+  tables: number;
   acceptsCopy: boolean;
   chain: boolean;
   signer: LineSigner | null;

@@ -51,6 +51,7 @@ interface Joined {
   number: number;
   isFirst: boolean;
   changes: number;
+  tables: number;
 }
 
 /** Time for a living daemon to reconnect after a database outage, in milliseconds. */
@@ -133,6 +134,7 @@ export class PostgresStore implements TaskStore {
       replica,
       channel: channelOf(database.schema),
       schema: database.schema,
+      tables: joined.tables,
       acceptsCopy: options.acceptsCopy === true,
       ...options.audit,
       log: options.log,
@@ -421,6 +423,7 @@ const deleteEnded = `WITH gone AS (
 const join = `WITH me AS (INSERT INTO replicas (id, release, machine_version)
     VALUES ($2, $4, $5) RETURNING number)
   SELECT ${groupOf} AS "group", me.number, head.changes,
+    'tasks'::regclass::oid::bigint AS tables,
     NOT EXISTS (${living(groupOf)}
         AND objid::bigint NOT IN (SELECT number FROM replicas WHERE id = ANY ($3)))
       AND NOT EXISTS (SELECT 1 FROM replicas WHERE gone_at IS NULL AND id <> ALL ($3)

@@ -88,6 +88,25 @@ describe('tables that were restored from a dump', () => {
     await expect.poll(() => store.isWritable(), patient).toBe(true);
   });
 
+  it('take no commit of that daemon after they are settled either', async () => {
+    await settleCopy({ ...options, isMoved: true });
+    const logged: string[] = [];
+    const store = await place.open({
+      log: { ...silentLog, error: (fields) => void logged.push(JSON.stringify(fields)) },
+    });
+    await place.execute('ALTER TABLE tasks RENAME TO former');
+    await place.execute('CREATE TABLE tasks (LIKE former INCLUDING ALL)');
+    await place.execute(mark(0));
+    await expect(store.save('new', () => aWrite(aTask({ id: 'new' })))).rejects.toThrow(
+      'the task store cannot be written',
+    );
+    expect(logged).toEqual([
+      JSON.stringify({
+        error: 'the tables of the schema holdpoint were replaced while this daemon ran; restart it',
+      }),
+    ]);
+  });
+
   it('stay settled after VACUUM FULL', async () => {
     await settleCopy(options);
     await place.execute('VACUUM FULL store_info');
