@@ -86,6 +86,9 @@ describe('the units', () => {
       '/srv/agents/%i /var/backups/holdpoint',
     ]);
     expect(optionsOf(timer).get('Install.WantedBy')).toEqual(['timers.target']);
+    for (const file of [template, dashboard]) {
+      expect(optionsOf(file).get('Service.InaccessiblePaths')).toEqual(['-/var/backups/holdpoint']);
+    }
   });
 
   it('share with the dashboard a user and folders that the other files make', () => {
