@@ -35,9 +35,10 @@ const together = 100;
 
 /**
  * Settles the tables of an agent that were restored to an earlier time, while no daemon uses them: running tasks end,
- * since their next call may have run; waiting calls warn their approvers; an approved call of another program
- * is released no more; approvals count for no later call; delegations end; and everyone signs in again. May run again after a failure. Returns what changed; `null` for moved
- * tables. Rejects with StoreError.
+ * since their next call may have run; waiting calls warn their approvers; an approved call of another program is
+ * released no more; approvals count for no later call; delegations and receivers of push notifications are deleted; and
+ * everyone signs in again. May run again after a failure. Returns what changed; `null` for moved tables. Rejects with
+ * StoreError.
  */
 export async function settleCopy(options: SettleOptions): Promise<RestoredStore | null> {
   const { store, engine } = await openSharedStore({ ...options, acceptsCopy: true });
