@@ -9,6 +9,13 @@ const largest = Number.MAX_SAFE_INTEGER;
 
 const newest = 'changed_at DESC, position DESC';
 
+/**
+ * SQL for whether a row belongs to an owner. The concatenations exclude the index of owners: its order tempts
+ * PostgreSQL to read every task of an owner to find those of one context.
+ */
+const isOwnedBy = (table: string, org: string, owner: string): string =>
+  `${table}.owner_org || '' = ${org} AND ${table}.owner || '' = ${owner}`;
+
 /** Tasks of one owner by context, in PostgreSQL. */
 export class PostgresSessionRows implements SessionRows {
   readonly #database: PostgresDatabase;
@@ -35,7 +42,7 @@ export class PostgresSessionRows implements SessionRows {
     const rows = await this.#database.query<TaskRow>(
       `SELECT context_id, changed_at, position, (NOT EXISTS (
           SELECT 1 FROM tasks AS later
-          WHERE later.context_id = tasks.context_id AND later.owner_org = $1 AND later.owner = $2
+          WHERE later.context_id = tasks.context_id AND ${isOwnedBy('later', '$1', '$2')}
             AND (later.changed_at, later.position) > (tasks.changed_at, tasks.position)
         ))::int AS is_newest
         FROM tasks WHERE owner_org = $1 AND owner = $2
@@ -55,7 +62,7 @@ export class PostgresSessionRows implements SessionRows {
   ): Promise<TaskRow[]> {
     return this.#database.query<TaskRow>(
       `SELECT ${columns} FROM tasks
-        WHERE context_id = $1 AND owner_org = $2 AND owner = $3 ORDER BY ${order} LIMIT $4`,
+        WHERE context_id = $1 AND ${isOwnedBy('tasks', '$2', '$3')} ORDER BY ${order} LIMIT $4`,
       [contextId, ...columnsOfOwner(owner), limit],
     );
   }
