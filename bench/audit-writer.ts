@@ -7,7 +7,7 @@ import type { AuditEvent } from '../src/actors/ports/audit-event.ts';
 import type { LineSigner } from '../src/actors/records/log/line-signer.ts';
 import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
 import { type TaskChange } from '../src/actors/records/store/task-rows.ts';
-import type { Task } from '../src/machines/domain/task.ts';
+import { aTask } from '../test/helpers/stored-tasks.ts';
 import type { Figure } from './figure.ts';
 import { measure, medianOf, percentile } from './load.ts';
 
@@ -150,25 +150,7 @@ function anEvent(): AuditEvent {
 }
 
 function aChange(id: string): TaskChange {
-  const task: Task = {
-    id,
-    contextId: id,
-    state: 'working',
-    text: null,
-    changedAt: 1_000,
-    createdAt: 1_000,
-    revision: 1,
-    history: [],
-    answer: null,
-    requester: null,
-    surface: 'legacy',
-    deferral: null,
-    stage: null,
-    wakeAt: null,
-    settled: null,
-    failure: null,
-    records: [],
-  };
+  const task = aTask({ id, contextId: id });
   const snapshot = JSON.stringify({ value: 'working' });
   return { task, expected: 0, snapshot, machineVersion: 1, auditSeq: 1, startedCall: null };
 }

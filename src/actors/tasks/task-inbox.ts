@@ -74,7 +74,8 @@ export class TaskInbox {
    * repeated message is not added again. Throws SystemError.
    */
   async say(id: string, said: SaidMessage): Promise<{ taskId: string; answer: MessageAnswer }> {
-    return this.#orElsewhere(id, { kind: 'say', said }, () => this.#sayHere(id, said));
+    // Safe to cast: the answer is that of `#sayHere`, here or at another daemon.
+    return this.#request(id, { kind: 'say', said }) as ReturnType<TaskInbox['say']>;
   }
 
   async #sayHere(
@@ -95,9 +96,8 @@ export class TaskInbox {
 
   /** Submits a decision to a task and returns the task's answer once it is on disk. Throws SystemError. */
   async decide(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
-    return this.#orElsewhere(id, { kind: 'decide', attempted }, () =>
-      this.#decideHere(id, attempted),
-    );
+    // Safe to cast: the answer is that of `#decideHere`, here or at another daemon.
+    return this.#request(id, { kind: 'decide', attempted }) as Promise<DecisionAnswer>;
   }
 
   async #decideHere(id: string, attempted: DecisionAttempt): Promise<DecisionAnswer> {
@@ -186,7 +186,7 @@ export class TaskInbox {
   async #tell<Answer>(
     id: string,
     send: (task: LiveTask) => Answer,
-    activate: () => Promise<LiveTask | undefined> = () => this.#ports.tasks.activate(id),
+    activate: () => Promise<LiveTask | undefined>,
     most = maximumTries,
   ): Promise<Answer | null> {
     this.#ports.intake.checkStarted();
@@ -210,7 +210,7 @@ export class TaskInbox {
 
   /** Cancels a task and returns it; a final task is returned unchanged. Throws SystemError. */
   async cancel(id: string, reason: string): Promise<Task | undefined> {
-    await this.#orElsewhere(id, { kind: 'cancel', reason }, () => this.#cancelHere(id, reason));
+    await this.#request(id, { kind: 'cancel', reason });
     return this.#ports.reads.find(id);
   }
 
@@ -243,13 +243,13 @@ export class TaskInbox {
   }
 
   /** Runs a request here, or passes it on if a later release has saved the task, as during an upgrade. */
-  #orElsewhere<Answer>(id: string, request: HandedRequest, run: () => Promise<Answer>) {
-    return orElsewhere({ ...this.#ports, id, request }, run);
+  #request(id: string, request: HandedRequest): Promise<unknown> {
+    return orElsewhere({ ...this.#ports, id, request }, () => this.answer(id, request));
   }
 
   /** Counts another request for the waiting call of a task; approvers see the count. Throws SystemError. */
   async join(id: string): Promise<void> {
-    await this.#orElsewhere(id, { kind: 'join' }, () => this.#joinHere(id));
+    await this.#request(id, { kind: 'join' });
   }
 
   async #joinHere(id: string): Promise<void> {
@@ -259,7 +259,7 @@ export class TaskInbox {
 
   /** Records that the caller's client has answered the address of the page for a waiting call. Throws SystemError. */
   async showedLink(id: string): Promise<void> {
-    await this.#orElsewhere(id, { kind: 'showedLink' }, () => this.#showedLinkHere(id));
+    await this.#request(id, { kind: 'showedLink' });
   }
 
   async #showedLinkHere(id: string): Promise<void> {
@@ -268,7 +268,7 @@ export class TaskInbox {
 
   /** Notifies a task that its streaming caller has disconnected. */
   async callerLeft(id: string): Promise<void> {
-    await this.#orElsewhere(id, { kind: 'callerLeft' }, () => this.#callerLeftHere(id));
+    await this.#request(id, { kind: 'callerLeft' });
   }
 
   async #callerLeftHere(id: string): Promise<void> {
