@@ -32,6 +32,8 @@ export interface CallOptions {
   agent?: string;
   /** The person for whom the agent works. */
   subject?: string;
+  /** The folder in which the call works. Rules can require it. */
+  cwd?: string;
   /** Facts that approvers see next to the arguments. */
   context?: Arguments;
   /** Lower-case hex SHA-256 of what would run. */
@@ -225,13 +227,13 @@ async function resultDigest(result: unknown): Promise<string | null> {
 
 /** Returns the body of `POST /holds`. Throws TypeError for arguments that are not plain JSON. */
 function bodyOf(
-  { tool, args, subject, context, runsSha256, workflow }: HeldCall<object>,
+  { tool, args, subject, cwd, context, runsSha256, workflow }: HeldCall<object>,
   known: { key: string; claim: string; agent: string | undefined; session: string | undefined },
 ): string {
   if (!isPlain(args)) throw new TypeError('args must be a plain object');
   canonicalJson(args, 'args');
   canonicalJson(context ?? null, 'context');
-  const asked = { ...known, tool, args, subject, context, runs_sha256: runsSha256 };
+  const asked = { ...known, tool, args, subject, cwd, context, runs_sha256: runsSha256 };
   return JSON.stringify({ ...workflow, ...asked });
 }
 

@@ -11,6 +11,7 @@ export interface TestCall {
   agent?: string;
   session?: string;
   subject?: string;
+  cwd?: string;
   context?: Arguments;
 }
 

@@ -1,7 +1,7 @@
 import { isSpanContextValid } from '@opentelemetry/api';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { AskedCall, OpenedHold, Subscriber, TaskRequest } from '../actors/tasks/tasks.ts';
-import type { HoldTimes } from '../machines/domain/hold.ts';
+import type { CallOrigin, HoldTimes } from '../machines/domain/hold.ts';
 import type { Message } from '../machines/domain/task.ts';
 import { writeTraceParent } from '../machines/trace-parent.ts';
 import type { RequestState, RoutedContext } from './request-state.ts';
@@ -60,7 +60,7 @@ export async function openCallFor(
  */
 export async function openHoldFor(
   state: RequestState,
-  { args, tags, ...asked }: AskedHold & HoldTimes,
+  { args, tags, ...asked }: AskedHold & HoldTimes & Pick<CallOrigin, 'client'>,
 ): Promise<OpenedHold> {
   const { tool, session, key } = asked;
   const data = { tool, args };

@@ -95,6 +95,21 @@ describe('an approval that is remembered', () => {
     expect((await ask({ amount: 1 }, { tool: 'mail' })).status).toBe('pending');
   });
 
+  it.each<[string, object]>([
+    ['equal arguments', equal],
+    ['a condition', { ...equal, when: 'args.amount <= 10.0' }],
+  ])('for %s counts in the folder of the approved call only', async (_, remember) => {
+    const agent = await startTestAgent(settings());
+    const ask = asking(agent);
+    const { id } = await ask({ amount: 5 }, { cwd: '/app' });
+    await approve(agent, id, remember);
+    const statuses = [];
+    for (const place of [{ cwd: '/prod' }, {}, { cwd: '/app' }]) {
+      statuses.push((await ask({ amount: 5 }, place)).status);
+    }
+    expect(statuses).toEqual(['pending', 'pending', 'allowed']);
+  });
+
   it('counts for its session only, if that was its scope', async () => {
     const agent = await startTestAgent(settings());
     const ask = asking(agent);

@@ -166,6 +166,11 @@ describe('asking for a call', () => {
       { ...asked, subject: 'x'.repeat(257) },
       'subject must be at most 256 characters',
     ],
+    [
+      'a folder with a line break',
+      { ...asked, cwd: '/app\n/etc' },
+      'cwd must have no control characters',
+    ],
     ['a list', [], 'the body must be {"key", "tool", "args"}'],
     [
       'a long context',

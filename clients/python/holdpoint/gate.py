@@ -45,7 +45,7 @@ class Gate:
     def hold(self, tool: str, args: dict[str, Any], *, cancel_on_abort: bool = False, **options: Any) -> Decision:
         """Waits until the call may run. Raises HoldDenied, StepUpRequired and GateUnavailable.
 
-        ``options`` are ``key``, ``call_id``, ``session``, ``agent``, ``subject``, ``context``, ``runs_sha256`` and ``workflow``.
+        ``options`` are ``key``, ``call_id``, ``session``, ``agent``, ``subject``, ``cwd``, ``context``, ``runs_sha256`` and ``workflow``.
         The same key and call are the same hold; without ``key`` it is made of session and call id, and random without both.
         ``cancel_on_abort`` cancels the hold if an exception such as KeyboardInterrupt ends the wait.
         """

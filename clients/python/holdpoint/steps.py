@@ -74,6 +74,7 @@ def call_of(
     session: str | None = None,
     agent: str | None = None,
     subject: str | None = None,
+    cwd: str | None = None,
     context: dict[str, Any] | None = None,
     runs_sha256: str | None = None,
     workflow: dict[str, str] | None = None,
@@ -89,7 +90,7 @@ def call_of(
         made = sha256(made) if len(made) > 256 else made
     known = made or str(uuid.uuid4())
     claim = str(uuid.uuid4())
-    stated = {"agent": agent, "session": session, "subject": subject, "context": context, "runs_sha256": runs_sha256}
+    stated = {"agent": agent, "session": session, "subject": subject, "cwd": cwd, "context": context, "runs_sha256": runs_sha256}
     asked = {"key": known, "claim": claim, "tool": tool, "args": args, **{name: value for name, value in stated.items() if value is not None}}
     return Call(tool, known, json.dumps({**(workflow or {}), **asked}, allow_nan=False), claim)
 

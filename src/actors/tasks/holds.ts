@@ -50,8 +50,9 @@ export class Holds {
   ): Promise<OpenedHold> {
     const { sent: messages, store, find, open, intake } = this.#ports;
     intake.checkRun();
-    const { tool, runsSha256 } = asks;
-    const askedSha256 = argumentsDigest({ tool, args, runsSha256: runsSha256 ?? null });
+    const { tool, runsSha256, cwd } = asks;
+    const place = cwd === undefined ? {} : { cwd };
+    const askedSha256 = argumentsDigest({ tool, args, runsSha256: runsSha256 ?? null, ...place });
     const stated = runsSha256 === undefined ? {} : { runsSha256 };
     const hold = this.#shown({ ...asks, askedSha256 });
     const request = { ...asked, calls: [{ tool, args, ...stated }], hold };
@@ -92,7 +93,9 @@ export class Holds {
 
   /** Approvers and the log see what a program states of its call as they see arguments. */
   #shown(hold: HoldRequest): HoldRequest {
-    const { agent, session, subject, context } = hold;
+    const { agent, session, subject, cwd } = hold;
+    // Approvers see the folder that the rules read.
+    const context = cwd === undefined ? hold.context : { ...hold.context, cwd };
     const stated: JsonObject = {
       ...(agent === undefined ? {} : { agent }),
       ...(session === undefined ? {} : { session }),

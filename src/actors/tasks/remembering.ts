@@ -1,11 +1,12 @@
 import type { Grant, UsedGrant } from '../../machines/domain/grant.ts';
+import type { CallOrigin } from '../../machines/domain/hold.ts';
 import type { Caller, Deferral } from '../../machines/domain/task.ts';
 import { type DecisionAttempt, isListed } from '../../machines/governance/approvers.ts';
 import { withApproval } from '../../machines/governance/decision.ts';
 import type { DeferRule } from '../../machines/governance/defer-policy.ts';
 import type { AppliedRule } from '../../machines/governance/ruling.ts';
 import { isFrom, shorterMemory } from '../../machines/governance/tightened.ts';
-import type { RedeemInput } from '../../machines/governance/tool-call-setup.ts';
+import type { RedeemInput, RuledTask } from '../../machines/governance/tool-call-setup.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { argumentsDigest, type Policies } from '../governance/governance.ts';
 import type { PeopleDirectory } from '../people/people.ts';
@@ -30,7 +31,7 @@ export interface RememberedCall {
   /** The rule in force for the call. */
   applied: AppliedRule | null;
   requester: Caller | null;
-  session: string;
+  task: RuledTask;
 }
 
 /** Releases of later calls: given with an approval, used by calls that they cover, suspended by a rejection. */
@@ -42,7 +43,7 @@ export class Remembering {
   }
 
   /** Returns why an approval cannot count for later calls, in one sentence; `null` if it can. */
-  faultOf({ deferral, attempt, applied, requester, session }: RememberedCall): string | null {
+  faultOf({ deferral, attempt, applied, requester, task }: RememberedCall): string | null {
     const { remember, verb, args } = attempt;
     if (remember === undefined) return null;
     const { remember: limits } = shorterMemory(deferral.remember, applied?.rule?.remember);
@@ -59,7 +60,7 @@ export class Remembering {
       return `remember counts for at most ${limits.uses} calls under this rule; name a smaller number`;
     }
     if (remember.when === undefined) return null;
-    const facts = this.#factsOf({ taskId: '', requester, session });
+    const facts = this.#factsOf({ taskId: '', requester, task });
     const { policy } = this.#ports.policies.current;
     const holds = policy.holds(remember.when, deferral, facts);
     if (typeof holds === 'string') return `remember.when cannot be used: ${holds}`;
@@ -69,7 +70,7 @@ export class Remembering {
   }
 
   /** Stores the release that an approval gives. */
-  async give({ deferral, attempt, applied, requester, session }: RememberedCall): Promise<void> {
+  async give({ deferral, attempt, applied, requester, task }: RememberedCall): Promise<void> {
     const { store, clock, ids } = this.#ports;
     const { remember } = attempt;
     const { tool, argsSha256, runsSha256 = '' } = deferral;
@@ -79,7 +80,8 @@ export class Remembering {
     const approval = withApproval(deferral, attempt).approvals.at(-1);
     const grant: Grant = {
       ...{ id: ids.next(), tool, requester: requester && keyOf(requester) },
-      ...(remember.scope === 'task' ? { session } : {}),
+      ...(remember.scope === 'task' ? { session: task.session } : {}),
+      ...(task.call === undefined ? {} : { origin: task.call }),
       ...(remember.when === undefined ? { argsSha256 } : { when: remember.when }),
       ...{ runsSha256, ruleSha256: digestOf(rule), deferralId: deferral.id },
       approver: approval?.approver ?? '',
@@ -134,12 +136,13 @@ export class Remembering {
 
   #covers(
     grant: Grant,
-    { call, requester, speakers, session: here, taskId, rule, runsSha256 }: RedeemInput,
+    { call, requester, speakers, task, taskId, rule, runsSha256 }: RedeemInput,
     now: number,
   ) {
     const { policies, people } = this.#ports;
     const { session, when, approver, for: delegator } = grant;
-    if (session !== undefined && session !== here) return false;
+    if (session !== undefined && session !== task.session) return false;
+    if (!isSameOrigin(grant.origin, task.call)) return false;
     if (grant.runsSha256 !== runsSha256) return false;
     // Under four eyes a person who contributed to the request could not approve the call either.
     if (rule.fourEyes && speakers.some((one) => isFrom(grant, one))) return false;
@@ -149,20 +152,21 @@ export class Remembering {
     const right = rights.find(({ email }) => email === (delegator ?? approver));
     if (rule.approvers !== null && (right === undefined || !isListed(rule, right))) return false;
     if (when === undefined) return grant.argsSha256 === call.argsSha256;
-    const facts = this.#factsOf({ taskId, requester, session: here });
+    const facts = this.#factsOf({ taskId, requester, task });
     return policies.current.policy.holds(when, call, facts) === true;
   }
 
   #factsOf({
     taskId,
     requester,
-    session,
+    task: { session, call },
   }: {
     taskId: string;
     requester: Caller | null;
-    session: string;
+    task: RuledTask;
   }) {
-    const task = { id: taskId, surface: '', session, tags: {} };
+    const origin = call === undefined ? {} : { call };
+    const task = { id: taskId, surface: '', session, tags: {}, ...origin };
     return { requester, task, ran: null, now: this.#ports.clock.now() };
   }
 
@@ -185,6 +189,10 @@ interface GrantChange {
 
 function digestOf(rule: DeferRule): string {
   return argumentsDigest(JSON.parse(JSON.stringify(rule)) as JsonObject);
+}
+
+function isSameOrigin(one: CallOrigin = {}, other: CallOrigin = {}): boolean {
+  return one.cwd === other.cwd && one.client === other.client;
 }
 
 function keyOf({ provider, userId }: Caller): NonNullable<Grant['requester']> {

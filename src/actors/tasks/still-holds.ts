@@ -81,7 +81,7 @@ export async function refusalAtRelease(
   const { callId, ...known } = granted;
   const call = { ...known, id: callId, tool: hold.tool, policySha256: current.sha256 };
   const held = { deferral, isReleased: true };
-  const task = { surface: 'hold', session: contextId, tags };
+  const task = ruledTask({ surface: 'hold', contextId, tags, hold });
   const asked = { taskId, call, request, requester, held, task };
   const historyOf = () => sessions.history(released);
   const ruling = await ruledAgain(asked, withoutIntent({ ...ports, ...current, historyOf }));

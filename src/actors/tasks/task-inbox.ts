@@ -118,8 +118,8 @@ export class TaskInbox {
       const today = applied?.rule ?? null;
       if (deferral && isUnchecked(tightened(deferral, today, []), attempt)) throw uncheckedMember();
       const edit = proposedEdit(deferral, attempt, applied, { ...this.#ports, policy });
-      const session = run.contextId;
-      if (deferral !== null) remembered = { deferral, attempt, applied, requester, session };
+      const task = ruledTask(run);
+      if (deferral !== null) remembered = { deferral, attempt, applied, requester, task };
       const fault = remembered === null ? null : this.#ports.remembering.faultOf(remembered);
       if (fault !== null) return { kind: 'notRememberable', text: fault } as const;
       return askTask(actor, { type: 'deferral.decide', attempt, today, edit }, 'decision.answered');

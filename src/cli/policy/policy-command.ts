@@ -19,6 +19,8 @@ export function policyCommand(session: Session): Command {
     .option('--args <json>', 'the arguments of the call', jsonValue, {})
     .option('--acr <acr>', 'the assurance level the caller has signed in with')
     .option('--message <text>', 'the request of the caller; intent alignment needs it')
+    .option('--cwd <dir>', 'the folder in which the call works')
+    .option('--client <name>', 'the coding agent whose hook asks, such as codex')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(
       async (tool: string | undefined, options: ExplainOptions & TaskOptions, command: Command) => {

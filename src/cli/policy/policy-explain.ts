@@ -22,6 +22,8 @@ export interface ExplainOptions {
   args: JsonValue;
   acr?: string;
   message?: string;
+  cwd?: string;
+  client?: string;
   dir: string;
 }
 
@@ -32,7 +34,7 @@ export interface ExplainOptions {
 export async function policyExplain(
   session: Session,
   name: string,
-  { args, acr, message, dir }: ExplainOptions,
+  { args, acr, message, cwd, client, dir }: ExplainOptions,
 ): Promise<void> {
   const { output, interruption } = session;
   const signal = interruption.listen();
@@ -54,8 +56,12 @@ export async function policyExplain(
   // The error of a failing layer is only logged here; the reason for the caller gives no details.
   const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: output.stderr });
   const policy = openPolicy(agent, [name], { env, clock, log });
+  const origin = {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(client === undefined ? {} : { client }),
+  };
   const explanation = await explainCall(
-    { tool: name, args, acr: acr ?? null, message: message ?? null },
+    { tool: name, args, acr: acr ?? null, message: message ?? null, origin },
     { ...policy, outputRules: outputRules(agent, name), clock, log, signal },
   );
   printExplanation(output, { ...explanation, ...gap }, args);

@@ -1,11 +1,17 @@
 import { createActor, toPromise } from 'xstate';
-import { createGovern, type Policy, screenPrompt } from '../../actors/governance/governance.ts';
+import {
+  createGovern,
+  noFacts,
+  type Policy,
+  screenPrompt,
+} from '../../actors/governance/governance.ts';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import type { Tool } from '../../actors/ports/tool.ts';
 import { randomIds } from '../../actors/random-ids.ts';
 import { acceptCall } from '../../actors/tasks/tasks.ts';
 import type { Governance } from '../../agent/agent-governance.ts';
+import type { CallOrigin } from '../../machines/domain/hold.ts';
 import type { Caller, Message, RanCall } from '../../machines/domain/task.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { JsonValue } from '../../machines/json.ts';
@@ -24,6 +30,8 @@ export interface ImaginedCall {
   requester?: Caller;
   /** Calls that started in the session, oldest first; none when absent. */
   ran?: readonly RanCall[];
+  /** What the program of a hold states of the call; nothing when absent. */
+  origin?: CallOrigin | undefined;
 }
 
 export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
@@ -40,7 +48,7 @@ export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
  * credentials. Asks only the embedder, and only if there is a message. Rejects with the reason of the signal.
  */
 export async function explainCall(
-  { tool, args, acr, message, requester, ran = [] }: ImaginedCall,
+  { tool, args, acr, message, requester, ran = [], origin }: ImaginedCall,
   ports: ExplainPorts,
 ): Promise<Explanation> {
   ports.signal.throwIfAborted();
@@ -64,6 +72,7 @@ export async function explainCall(
       request,
       requester: requester ?? (acr === null ? null : { ...someone, acr }),
       ran,
+      ...(origin === undefined ? {} : { task: { ...noFacts.task, call: origin } }),
       scores: [],
       now: ports.clock.now(),
     },

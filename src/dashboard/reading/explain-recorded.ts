@@ -17,7 +17,7 @@ export async function explainRecorded(
   const unknown = unknownOf(call, ports);
   const policy = withoutUnknown(ports.policy, unknown, call.args === null);
   const explanation = await explainCall(
-    { tool: call.tool, args: call.args ?? {}, acr: call.acr, message: null },
+    { tool: call.tool, args: call.args ?? {}, acr: call.acr, message: null, origin: call.origin },
     { ...ports, policy },
   );
   const layers = explanation.layers

@@ -30,6 +30,9 @@ const row = z.strictObject({
   tool: z.string(),
   args: object.default({}),
   caller: caller.exactOptional(),
+  /** The folder in which the call works, and the coding agent whose hook asks. */
+  cwd: z.string().exactOptional(),
+  client: z.string().exactOptional(),
   /** Earlier calls of the session, oldest first. */
   history: z.array(earlier).default([]),
   expect: z.strictObject({

@@ -38,11 +38,16 @@ export async function testRows(
   const results: RowResult[] = [];
   for (const row of rows) {
     const requester = callerOf(row);
+    const { cwd, client } = row;
     const explanation = await explainCall(
       {
         ...{ tool: row.tool, args: row.args, acr: null, message: null },
         ...(requester === null ? {} : { requester }),
         ran: ranBefore(row),
+        origin: {
+          ...(cwd === undefined ? {} : { cwd }),
+          ...(client === undefined ? {} : { client }),
+        },
       },
       { ...policy, scorer: null, outputRules: [], clock, log, signal },
     );

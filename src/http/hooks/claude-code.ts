@@ -4,6 +4,7 @@ import {
   contextOf,
   type Dialect,
   exitBlocked,
+  folderOf,
   type HookEvent,
   textOf,
   unknownEvent,
@@ -25,7 +26,8 @@ function read(event: JsonObject): HookEvent {
     return {
       ...{ kind: 'call', ...ids, tool: textOf(event, 'tool_name') },
       ...{ args: argsOf(event, 'tool_input'), mayChange: true },
-      context: contextOf(event, ['cwd', 'permission_mode', 'agent_type', 'model']),
+      cwd: folderOf(event),
+      context: contextOf(event, ['permission_mode', 'agent_type', 'model']),
     };
   }
   const result = event['tool_response'];

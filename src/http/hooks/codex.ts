@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../machines/json.ts';
 import { claudeCode } from './claude-code.ts';
-import type { Dialect } from './hook-event.ts';
+import { contextOf, type Dialect, type HookEvent } from './hook-event.ts';
 
 /**
  * The hooks of Codex (https://developers.openai.com/codex/hooks and codex-rs/hooks/src/events/pre_tool_use.rs). They
@@ -9,5 +9,17 @@ import type { Dialect } from './hook-event.ts';
  */
 export const codex: Dialect = {
   ...claudeCode,
+  read,
   allow: (changed: JsonObject | null) => (changed === null ? null : claudeCode.allow(changed)),
 };
+
+/** The hook of a shell is not told the `workdir` of its command, so the folder of the call is unknown. */
+function read(event: JsonObject): HookEvent {
+  const call = claudeCode.read(event);
+  if (call.kind !== 'call' || call.tool !== shell) return call;
+  const { cwd: session } = contextOf(event, ['cwd']);
+  const stated = session === undefined ? {} : { session_cwd: session };
+  return { ...call, cwd: null, context: { ...call.context, ...stated } };
+}
+
+const shell = 'Bash';

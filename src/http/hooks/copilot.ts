@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import {
   argsOf,
-  contextOf,
   type Dialect,
+  folderOf,
   type HookAnswer,
   type HookEvent,
   optionalText,
@@ -32,8 +32,8 @@ function read(event: JsonObject): HookEvent {
   const result = event['toolResult'];
   if (result === undefined) {
     const args = argsOf(event, 'toolArgs');
-    const context = contextOf(event, ['cwd']);
-    return { kind: 'call', ...ids, tool, args, mayChange: false, context };
+    const cwd = folderOf(event);
+    return { kind: 'call', ...ids, tool, args, mayChange: false, cwd, context: {} };
   }
   const kind = isJsonObject(result) ? result['resultType'] : undefined;
   const status = kind === 'success' ? 'succeeded' : kind === 'denied' ? 'not_run' : 'failed';

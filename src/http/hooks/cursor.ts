@@ -4,6 +4,7 @@ import {
   contextOf,
   type Dialect,
   exitBlocked,
+  folderOf,
   type HookEvent,
   optionalText,
   textOf,
@@ -28,22 +29,24 @@ function read(event: JsonObject): HookEvent {
   const name = textOf(event, 'hook_event_name');
   const session = textOf(event, 'conversation_id');
   const ids = { session, callId: optionalText(event, 'tool_use_id') };
-  const context = contextOf(event, ['cwd', 'model', 'generation_id']);
+  const context = contextOf(event, ['model', 'generation_id']);
+  const cwd = folderOf(event);
   switch (name) {
-    case 'preToolUse':
-      return {
-        ...{ kind: 'call', ...ids, tool: textOf(event, 'tool_name') },
-        ...{ args: argsOf(event, 'tool_input'), mayChange: true, context },
-      };
+    case 'preToolUse': {
+      const [tool, args] = [textOf(event, 'tool_name'), argsOf(event, 'tool_input')];
+      const named = tool === 'Shell' ? args['working_directory'] : undefined;
+      const at = folderOf(event, named);
+      return { kind: 'call', ...ids, tool, args, mayChange: true, cwd: at, context };
+    }
     case 'beforeShellExecution':
       return {
         ...{ kind: 'call', ...ids, tool: 'Shell', args: { command: textOf(event, 'command') } },
-        ...{ mayChange: false, context },
+        ...{ mayChange: false, cwd, context },
       };
     case 'beforeMCPExecution': {
       const tool = `MCP:${textOf(event, 'tool_name')}`;
       const args = argsOf(event, 'tool_input');
-      return { kind: 'call', ...ids, tool, args, mayChange: false, context };
+      return { kind: 'call', ...ids, tool, args, mayChange: false, cwd, context };
     }
     case 'postToolUse':
       return { kind: 'outcome', ...ids, status: 'succeeded', ...resultOf(event, 'tool_output') };

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 
 /** An event of a coding agent that the gate answers with a decision or records as an outcome. */
@@ -13,7 +14,9 @@ export interface HookCall {
   args: JsonObject;
   /** True if the host runs changed arguments in place of its own. */
   mayChange: boolean;
-  /** Facts for approvers, such as the working directory. */
+  /** The folder in which the call works; `null` if unknown. */
+  cwd: string | null;
+  /** Further facts for approvers. */
   context: JsonObject;
 }
 
@@ -70,6 +73,29 @@ export function argsOf(event: JsonObject, name: string): JsonObject {
   const read = typeof value === 'string' ? parsed(value) : value;
   if (isJsonObject(read)) return read;
   throw new HookFault(`${name} of the event is no object; check the version of the coding agent`);
+}
+
+/**
+ * Returns the folder in which a call works; `null` if unknown. `named` is the folder that its arguments name, if its tool
+ * has such an argument. A relative folder is below that of the event. `..` stays, so that rules see it.
+ */
+export function folderOf(event: JsonObject, named?: JsonValue): string | null {
+  const { cwd } = event;
+  const base = typeof cwd === 'string' && cwd !== '' ? plain(cwd) : null;
+  if (named === undefined || named === null || named === '') return base;
+  if (typeof named !== 'string') return null;
+  if (isAbsolute(named)) return plain(named);
+  return base === null ? null : plain(`${base}/${named}`);
+}
+
+function isAbsolute(path: string): boolean {
+  return path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path);
+}
+
+function plain(path: string): string {
+  if (!path.startsWith('/') || path.split('/').includes('..')) return path;
+  const short = posix.normalize(path);
+  return short === '/' ? short : short.replace(/\/$/, '');
 }
 
 /** Returns the named members that an event has. */

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../machines/json.ts';
 import {
   argsOf,
-  contextOf,
   type Dialect,
   exitBlocked,
+  folderOf,
   type HookEvent,
   textOf,
   unknownEvent,
@@ -27,10 +27,9 @@ function read(event: JsonObject): HookEvent {
   if (name !== before && name !== 'tool.execute.after') throw unknownEvent(name);
   const ids = { session: textOf(event, 'sessionID'), callId: textOf(event, 'callID') };
   if (name === before) {
-    return {
-      ...{ kind: 'call', ...ids, tool: textOf(event, 'tool'), args: argsOf(event, 'args') },
-      ...{ mayChange: true, context: contextOf(event, ['cwd']) },
-    };
+    const [tool, args] = [textOf(event, 'tool'), argsOf(event, 'args')];
+    const cwd = folderOf(event, tool === 'bash' ? args['workdir'] : undefined);
+    return { kind: 'call', ...ids, tool, args, mayChange: true, cwd, context: {} };
   }
   const output = event['output'];
   const stated = output === undefined ? {} : { result: output };

@@ -80,11 +80,12 @@ async function answerCall(
     ...{ key: hookKey(name, event, isNamed ? position : ids.next()), agent: name },
     ...{ tool: event.tool, args: event.args, context: event.context },
     session: sessionName(event.session),
+    ...(event.cwd === null ? {} : { cwd: event.cwd }),
   });
   const isAsync = prefersAsync(ctx);
   const within = preferredWait(ctx, isAsync ? 0 : longestWait, longestWait);
   const { id, isSame } = await openHoldFor(ctx.state, {
-    ...{ ...asked, releaseWithin, outcomeWithin },
+    ...{ ...asked, client: name, releaseWithin, outcomeWithin },
   });
   if (!isSame) {
     const error =

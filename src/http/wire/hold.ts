@@ -59,6 +59,10 @@ export const holdRequest = z
       .describe('Calls of one session are counted together in conditions.')
       .exactOptional(),
     subject: short(256).describe('The person for whom the agent works.').exactOptional(),
+    cwd: short(4_096)
+      .regex(/^[^\p{Cc}]+$/u, { error: 'must have no control characters' })
+      .describe('The folder in which the call works, which conditions read as `call.cwd`.')
+      .exactOptional(),
     context: jsonObject
       .refine((value) => JSON.stringify(value).length <= longestContext, {
         error: `must be at most ${longestContext} characters of JSON`,
@@ -79,6 +83,7 @@ export interface AskedHold {
   agent?: string;
   session?: string;
   subject?: string;
+  cwd?: string;
   context?: JsonObject;
   tags: Record<string, string>;
 }
@@ -95,6 +100,7 @@ export function readHold(body: unknown): AskedHold {
     agent,
     session,
     subject,
+    cwd,
     context,
     ...rest
   } = read;
@@ -105,6 +111,7 @@ export function readHold(body: unknown): AskedHold {
     ...(agent === undefined ? {} : { agent }),
     ...(session === undefined ? {} : { session }),
     ...(subject === undefined ? {} : { subject }),
+    ...(cwd === undefined ? {} : { cwd }),
     ...(context === undefined ? {} : { context: context as JsonObject }),
     tags: rest as Record<string, string>,
   };

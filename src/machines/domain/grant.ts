@@ -1,3 +1,4 @@
+import type { CallOrigin } from './hold.ts';
 import type { Caller } from './task.ts';
 
 /** How an approver wants an approval to count for later calls. */
@@ -21,6 +22,8 @@ export interface Grant {
   /** Digest of the arguments that it covers; absent if a condition covers them. */
   argsSha256?: string;
   when?: string;
+  /** The folder and the coding agent of the call; calls of another origin are not covered. Absent if both are unknown. */
+  origin?: CallOrigin;
   /** Digest of what the tool does besides its arguments. */
   runsSha256: string;
   /** Digest of the rule under which it was given: another rule does not honour it. */

@@ -8,12 +8,20 @@ export interface HoldTimes {
   outcomeWithin: number;
 }
 
+/** Facts of a call that its program states and that conditions of rules read. */
+export interface CallOrigin {
+  /** The folder in which the call works; absent if unknown. */
+  cwd?: string;
+  /** The coding agent whose hook asks, such as `codex`; absent for a program that asks without a hook. */
+  client?: string;
+}
+
 /** The request of a program to hold a call that the program runs itself. */
-export interface HoldRequest extends HoldTimes {
+export interface HoldRequest extends HoldTimes, CallOrigin {
   /** Chosen by the program: a request with the same key and digest is the same hold. */
   key: string;
   tool: string;
-  /** Digest of the tool, the arguments and `runsSha256` as requested. */
+  /** Digest of the tool, the arguments, `runsSha256` and the folder as requested. */
   askedSha256: string;
   /** Digest of what would run, as the program states it; absent if it states none. */
   runsSha256?: string;

@@ -172,8 +172,7 @@ function redeemInput(context: ToolCallContext): RedeemInput {
   const { taskId, call, requester, speakers, task, rules, presented } = context;
   const { runsSha256 } = presented;
   if (rules.defer === null || runsSha256 === null) throw new Error('the call is not held');
-  const asked = { taskId, call, requester, speakers, session: task.session };
-  return { ...asked, rule: rules.defer, runsSha256 };
+  return { taskId, call, requester, speakers, task, rule: rules.defer, runsSha256 };
 }
 
 const noTask = { surface: '', session: '', tags: {} };

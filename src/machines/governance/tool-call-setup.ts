@@ -3,6 +3,7 @@ import { policyOf } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
 import { governanceFailed } from '../domain/finding.ts';
 import type { UsedGrant } from '../domain/grant.ts';
+import type { CallOrigin } from '../domain/hold.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -58,6 +59,8 @@ export interface RuledTask {
   tags: Readonly<Record<string, string>>;
   /** True if the calls of the session are too many to be read, so that no condition on them can be evaluated. */
   isHistoryCut?: true;
+  /** Facts that the program of a hold states; absent for none. */
+  call?: CallOrigin;
 }
 
 export interface ToolCallContext extends Required<ToolCallInput> {
@@ -91,8 +94,8 @@ export type RecallInput = Pick<ToolCallInput, 'taskId' | 'call'>;
 /** The input of the look for a grant that covers a call. */
 export interface RedeemInput
   extends Pick<Required<ToolCallInput>, 'taskId' | 'call' | 'requester' | 'speakers'> {
-  /** The session of the call. */
-  session: string;
+  /** The task of the call. */
+  task: RuledTask;
   rule: DeferRule;
   runsSha256: string;
 }

@@ -1,4 +1,4 @@
-import type { Hold } from '../domain/hold.ts';
+import type { CallOrigin, Hold } from '../domain/hold.ts';
 import type {
   Caller,
   CutReason,
@@ -158,8 +158,16 @@ export function ruledTask({
   surface,
   contextId: session,
   tags,
-}: Pick<TaskRun, 'surface' | 'contextId' | 'tags'>): RuledTask {
-  return { surface, session, tags };
+  hold,
+}: Pick<TaskRun, 'surface' | 'contextId' | 'tags' | 'hold'>): RuledTask {
+  const origin = originOf(hold);
+  return { surface, session, tags, ...(origin === undefined ? {} : { call: origin }) };
+}
+
+/** Returns the facts that the program of a hold states of its call; `undefined` for none. */
+function originOf({ cwd, client }: Partial<Hold> = {}): CallOrigin | undefined {
+  if (cwd === undefined && client === undefined) return undefined;
+  return { ...(cwd === undefined ? {} : { cwd }), ...(client === undefined ? {} : { client }) };
 }
 
 /** Returns the tool call being governed or run. Throws if there is none. */

@@ -1,3 +1,4 @@
+import type { CallOrigin } from '../../../machines/domain/hold.ts';
 import type { Caller, RanCall } from '../../../machines/domain/task.ts';
 
 /** The facts of a call besides its arguments, as conditions see them. */
@@ -10,6 +11,8 @@ export interface CallFacts {
     session: string;
     /** Workflow tags. */
     tags: Readonly<Record<string, string>>;
+    /** What the program of a hold states of its call; absent for none. */
+    call?: CallOrigin;
   };
   /** Calls that started in the session, oldest first; `null` if unknown. */
   ran: readonly RanCall[] | null;

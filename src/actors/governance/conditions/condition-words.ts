@@ -21,6 +21,9 @@ export const taskTypes = {
   depth: 'int',
 } as const;
 
+/** Types of the members of `call` in conditions. */
+export const callTypes = { cwd: 'string', client: 'string' } as const;
+
 /** A name that conditions can use, for completion. */
 export interface ConditionWord {
   /** With dots for members, such as `caller.user_id`; a function ends with `(`. */
@@ -47,6 +50,15 @@ export function conditionWords(environment: readonly string[]): ConditionWord[] 
     ...members('caller', callerTypes),
     { word: 'task', type: 'map', about: 'The task of the call.' },
     ...members('task', taskTypes),
+    { word: 'call', type: 'map', about: 'What the program of a hold states of its call.' },
+    {
+      ...{ word: 'call.cwd', type: callTypes.cwd },
+      about: 'The folder in which the call works; absent if unknown.',
+    },
+    {
+      ...{ word: 'call.client', type: callTypes.client },
+      about: 'The coding agent whose hook asks, such as "codex"; absent without a hook.',
+    },
     { word: 'history', type: 'History', about: 'The calls of this session.' },
     { word: 'history.count(', type: 'int', about: 'count(tool): number of earlier calls.' },
     { word: 'history.sum(', type: 'double', about: 'sum(tool, path): sum of an argument.' },

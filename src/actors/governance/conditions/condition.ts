@@ -5,7 +5,7 @@ import { type LinearPattern, linearPattern } from '../guardrails/guardrails.ts';
 import { unnamedClaims } from './caller-reads.ts';
 import { failAtVagueValues, vagueValueFault } from './computed-values.ts';
 import type { CallFacts } from './condition-input.ts';
-import { callerTypes, taskTypes } from './condition-words.ts';
+import { callerTypes, callTypes, taskTypes } from './condition-words.ts';
 import { childrenOf, costFault, type ExpressionFault } from './expression-limits.ts';
 import { History } from './history.ts';
 import { type CelType, typesOf, valuesOf } from './schema-types.ts';
@@ -70,6 +70,7 @@ export class ConditionCompiler {
       .registerVariable('environment', 'map<string, string>')
       .registerVariable('history', 'History')
       .registerVariable({ name: 'caller', schema: callerTypes })
+      .registerVariable({ name: 'call', schema: callTypes })
       .registerVariable({ name: 'task', schema: taskTypes });
   }
 
@@ -130,6 +131,7 @@ export class ConditionCompiler {
             environment: this.#environment,
             ...(ran === null ? {} : { history: new History(ran) }),
             caller: callerOf(requester),
+            call: task.call ?? {},
             task: taskOf(task),
           });
           return typeof found === 'boolean' ? found : null;

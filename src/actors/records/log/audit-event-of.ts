@@ -213,8 +213,10 @@ export function callFields(call: CallMark, policySha256: string | undefined): Fi
 /** What a program states of the call that it wants to run. */
 function holdFields(hold: HoldRequest | undefined): Fields {
   if (hold === undefined) return {};
-  const { key, agent, session, subject } = hold;
-  return { key, agent, session, subject };
+  const { key, agent, session, subject, client, context } = hold;
+  // The folder as it is shown, without secrets.
+  const cwd = hold.cwd === undefined ? undefined : context?.['cwd'];
+  return { key, agent, session, subject, client, cwd };
 }
 
 function requesterFields({ userId, email, provider, orgId }: Caller): Fields {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CallOrigin } from '../../../machines/domain/hold.ts';
 import { type JsonObject, parseJson } from '../../../machines/json.ts';
 import type { DecisionJson } from './task-detail-json.ts';
 
@@ -13,6 +14,8 @@ export interface RecordedCall {
   isRewritten: boolean;
   /** The caller's assurance level; `null` if unknown. */
   acr: string | null;
+  /** What the program of a hold stated of the call; absent for none. */
+  origin?: CallOrigin;
   /** The recorded decisions of the layers. */
   before: DecisionJson[];
 }
@@ -41,6 +44,7 @@ export function recordedCalls({ task, decisions, held, events }: Known): Recorde
     decisions.filter(({ call_id: id, tool }) => id !== undefined && tool !== undefined),
     ({ call_id: id }) => id ?? '',
   );
+  const origin = originIn(events);
   const tools = [...ruled.values()].map(([said]) => said?.tool ?? '');
   return [...ruled].map(([id, before]) => {
     const tool = before[0]?.tool ?? '';
@@ -48,7 +52,16 @@ export function recordedCalls({ task, decisions, held, events }: Known): Recorde
     const args = asked.get(id) ?? argsIn(ran);
     const wasModified = before.some(({ decision }) => decision === 'modify');
     const isRewritten = args !== null && !asked.has(id) && wasModified;
-    return { task, id, tool, args, isRewritten, acr: acrOf(tool, before, events), before };
+    return {
+      task,
+      id,
+      tool,
+      args,
+      isRewritten,
+      acr: acrOf(tool, before, events),
+      ...origin,
+      before,
+    };
   });
 }
 
@@ -91,6 +104,16 @@ function acrOf(
   );
   const presented = refused?.fields['presented_acr'];
   return typeof presented === 'string' ? presented : '';
+}
+
+/** A hold has one call, and its first event has what its program stated. */
+function originIn(events: Known['events']): Pick<RecordedCall, 'origin'> {
+  const { cwd, client } = events.find(({ event }) => event === 'session_start')?.fields ?? {};
+  const stated = {
+    ...(typeof cwd === 'string' ? { cwd } : {}),
+    ...(typeof client === 'string' ? { client } : {}),
+  };
+  return Object.keys(stated).length === 0 ? {} : { origin: stated };
 }
 
 function parsed(text: unknown): unknown {

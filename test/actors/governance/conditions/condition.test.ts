@@ -36,6 +36,7 @@ const facts: CallFacts = {
     surface: 'mcp',
     session: 's-1',
     tags: { workflow_id: 'w-1', invocation_depth: '2' },
+    call: { cwd: '/app' },
   },
   ran: [ran('pay', { amount: 5 }, { labels: ['pii'] }), ran('pay', { amount: 7.5 })],
   now: Date.parse('2026-03-01T09:00:00Z'),
@@ -69,6 +70,7 @@ describe('a condition', () => {
     ['"roles" in caller.claims && "a" in caller.claims["roles"]', {}, true],
     ['has(caller.claims.toString) || has(caller.claims.department)', {}, false],
     ['task.depth == 2', {}, true],
+    ['call.cwd == "/app" && !has(call.client)', {}, true],
     ['environment.STAGE == "live"', {}, true],
     ['now < timestamp("2026-03-01T10:00:00Z") && tool == "pay"', {}, true],
   ])('%s of %j is %s', (text, args, expected) => {
