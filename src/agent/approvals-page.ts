@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { loadWebAccess } from '../actors/access/access.ts';
 import { providerOfIssuer, type ServiceConfig } from '../actors/config/config.ts';
 import { type Egress, PageDevices, type PersonRights } from '../actors/outbound/outbound.ts';
@@ -7,17 +6,14 @@ import type { Log } from '../actors/ports/log.ts';
 import { allTasks, type TaskSystem } from '../actors/tasks/tasks.ts';
 import type { ApprovalsPage } from '../http/approvals/approvals-router.ts';
 import { approvalsPath } from '../http/middleware/authenticate.ts';
-import { readPageFiles } from '../http/middleware/page-files.ts';
+import { type PageFiles, readPageFiles } from '../http/middleware/page-files.ts';
 import type { Caller, Task } from '../machines/domain/task.ts';
 import { maySeeWhole } from '../machines/governance/approvers.ts';
 import { scopeOf } from '../machines/task/task-access.ts';
-import { packageRoot } from '../package-root.ts';
+import { builtPages, isPageBuilt, PageBuildError } from './built-page.ts';
 import type { AgentPolicies } from './create-system.ts';
 import type { AgentRecords } from './open-records.ts';
 import { StartError } from './read-access.ts';
-
-/** Folder of the built page, in a clone and in the package. */
-const folder = join(packageRoot, 'dist/ui/approvals');
 
 interface PageParts {
   audit: Pick<AgentRecords, 'store' | 'record'>;
@@ -32,7 +28,7 @@ interface PageParts {
 
 /**
  * Opens the approvals page of an agent until `stop` is called; `null` if it is not configured. Throws StartError if the
- * page is not built.
+ * page cannot be built.
  */
 export async function approvalsPage({
   audit,
@@ -45,9 +41,7 @@ export async function approvalsPage({
   system,
 }: PageParts): Promise<(ApprovalsPage & { stop: () => void }) | null> {
   if (config.approvals === undefined) return null;
-  const files = readPageFiles(folder);
-  if (files === null)
-    throw new StartError('the approvals page is not built; run npm run build:page');
+  const files = await builtFiles(log);
   const { openPasskeys, openWebAccess } = await loadWebAccess();
   const { store } = audit;
   const access = openWebAccess(config.approvals, {
@@ -84,6 +78,20 @@ export async function approvalsPage({
     devices.stop();
   };
   return { access, passkeys, agentId: config.agent_id, devices, files, stop };
+}
+
+/** Returns the page, which a clone builds first if its sources are newer. Throws StartError if that fails. */
+async function builtFiles(log: Log): Promise<PageFiles> {
+  if (!isPageBuilt()) log.info({}, 'building the approvals page');
+  try {
+    const { approvals } = await builtPages();
+    const files = readPageFiles(approvals);
+    if (files !== null) return files;
+  } catch (error) {
+    if (!(error instanceof PageBuildError)) throw error;
+    throw new StartError(`${error.message}; ${error.hint}`, { cause: error });
+  }
+  throw new StartError('the package has no approvals page; install it again');
 }
 
 /** Maximum number of waiting calls that a notification counts. */

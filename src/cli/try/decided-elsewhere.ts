@@ -1,5 +1,6 @@
 import { tailLines } from '../../actors/records/records.ts';
 import { systemClock } from '../../actors/system-clock.ts';
+import { eventOfWait } from '../../machines/domain/hold-events.ts';
 import { plainLine } from '../plain-text.ts';
 import type { DeferralJson } from '../task/read-answer.ts';
 import type { Demo } from './demo.ts';
@@ -17,7 +18,9 @@ export async function decidedElsewhere(
   const lines = tailLines({ path, task, limit: looked, clock: systemClock() });
   const events = (await Array.fromAsync(lines)).flatMap(({ event }) => event ?? []);
   const decisions = events
-    .filter(({ event, ts }) => event === 'task_deferred_decision' && ts >= requested_at)
+    .filter(
+      ({ event, ts }) => eventOfWait(event) === 'task_deferred_decision' && ts >= requested_at,
+    )
     .map(({ fields }) => Object(fields) as Record<string, unknown>);
   const { decision, approver, note } =
     decisions.findLast((fields) => fields['tool'] === tool) ?? {};

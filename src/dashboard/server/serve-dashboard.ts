@@ -13,6 +13,7 @@ import {
   openWorkspace,
   type Workspace,
 } from '../../actors/workspace/workspace.ts';
+import { builtPages } from '../../agent/built-page.ts';
 import { listen } from '../../http/listen.ts';
 import { readPageFiles } from '../../http/middleware/page-files.ts';
 import { urlOf } from '../../machines/url-of.ts';
@@ -21,7 +22,6 @@ import { dashboardFeed } from '../workspace/dashboard-feed.ts';
 import { DashboardHub } from '../workspace/dashboard-hub.ts';
 import { examineAgent } from '../workspace/examine-agent.ts';
 import { HeldLooks } from '../workspace/held-looks.ts';
-import { builtPages } from './built-page.ts';
 import { createDashboardApp } from './dashboard-app.ts';
 import { openServices } from './open-services.ts';
 import type { Team, TeamPorts } from './open-team.ts';

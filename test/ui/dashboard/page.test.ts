@@ -456,7 +456,7 @@ describe('an approval', () => {
     await page.goto(`${server.url}#/approvals`);
     await page.getByRole('button', { name: 'Approve' }).and(page.locator(':enabled')).click();
     const own = page.getByRole('region', { name: 'Decided by you' });
-    await own.getByText('approved, not finished').waitFor();
+    await own.getByText('approved, no outcome yet').waitFor();
     const at = new Date(Date.now() + 1_000).toISOString();
     const entry = (event: string, more: object) => ({
       ...{ line: 1, seq: 1, at, event },

@@ -20,7 +20,7 @@ export interface Decided {
 /** Reads an approved call's outcome from its task's timeline; `null` while unknown. */
 export function outcomeOf(
   timeline: readonly TimelineEntryJson[],
-  { tool, requested_at }: Pick<DeferralJson, 'tool' | 'requested_at'>,
+  { tool, requested_at, hold }: Pick<DeferralJson, 'tool' | 'requested_at' | 'hold'>,
 ): Outcome | null {
   const decided = timeline.findLastIndex(
     ({ event, at, fields }) =>
@@ -32,6 +32,7 @@ export function outcomeOf(
   if (decided === -1) return null;
   const after = timeline.slice(decided + 1);
   const own = after.filter(({ fields }) => fields['tool'] === tool);
+  if (hold !== undefined) return outcomeOfHold(own);
   const run = own.filter(({ event }) => event === 'tool_exec');
   const end = run.find(({ fields }) => fields['phase'] !== 'start');
   if (end !== undefined) {
@@ -40,11 +41,38 @@ export function outcomeOf(
       ? { isFine: true, words: 'ran' }
       : { isFine: false, words: typeof error === 'string' ? `failed: ${error}` : 'failed' };
   }
-  if (run.length === 0 && own.some(({ event }) => event === 'task_deferred')) {
-    return { isFine: false, words: 'is waiting for approval again' };
-  }
+  if (run.length === 0 && own.some(isHeldAgain)) return heldAgain;
   if (!after.some(({ event }) => event === 'session_end')) return null;
   return run.length === 0
     ? { isFine: false, words: 'never ran' }
     : { isFine: false, words: 'started; outcome unknown' };
+}
+
+const heldAgain: Outcome = { isFine: false, words: 'is waiting for approval again' };
+
+function isHeldAgain({ event }: TimelineEntryJson): boolean {
+  return event === 'task_deferred';
+}
+
+/** The task of a hold ends with the decision; the program that runs the call reports the outcome later, or never. */
+function outcomeOfHold(events: readonly TimelineEntryJson[]): Outcome | null {
+  const last = (name: string) => events.findLast(({ event }) => event === name)?.fields;
+  const reported = last('hold_outcome');
+  if (reported !== undefined) return reportedOutcome(reported);
+  if (last('hold_unaccounted') !== undefined) {
+    return { isFine: false, words: 'was released; its program reported no outcome' };
+  }
+  if (last('hold_withdrawn') !== undefined) return { isFine: false, words: 'never ran' };
+  return events.some(isHeldAgain) ? heldAgain : null;
+}
+
+function reportedOutcome({ status, error }: TimelineEntryJson['fields']): Outcome {
+  if (status === 'succeeded') return { isFine: true, words: 'ran' };
+  if (status === 'not_run') return { isFine: false, words: 'never ran' };
+  return { isFine: false, words: typeof error === 'string' ? `failed: ${error}` : 'failed' };
+}
+
+/** Describes an approved call without a known outcome. A program that runs a released call may not report it at once. */
+export function pendingWords({ hold }: Pick<DeferralJson, 'hold'>): string {
+  return hold === undefined ? 'approved, no outcome yet' : 'released, not reported yet';
 }

@@ -50,3 +50,46 @@ it.each([
     expect(outcomeOf(events(...told), held)).toEqual(outcome);
   },
 );
+
+const ofHold = { ...held, hold: { key: 'k-1' } };
+const ended = ['session_end', { tool: undefined }] as [string, object];
+
+it.each([
+  ['before its program received it', [approved, ended], null],
+  ['before its program reported', [approved, ended, ['hold_released']], null],
+  [
+    'once its program reported success',
+    [approved, ended, ['hold_released'], ['hold_outcome', { status: 'succeeded' }]],
+    { isFine: true, words: 'ran' },
+  ],
+  [
+    'once its program reported a failure',
+    [approved, ended, ['hold_released'], ['hold_outcome', { status: 'failed', error: 'no disk' }]],
+    { isFine: false, words: 'failed: no disk' },
+  ],
+  [
+    'once its program reported that it did not run',
+    [approved, ended, ['hold_released'], ['hold_outcome', { status: 'not_run' }]],
+    { isFine: false, words: 'never ran' },
+  ],
+  [
+    'without a report in time',
+    [approved, ended, ['hold_released'], ['hold_unaccounted']],
+    { isFine: false, words: 'was released; its program reported no outcome' },
+  ],
+  [
+    'reported after the time',
+    [approved, ended, ['hold_unaccounted'], ['hold_outcome', { status: 'succeeded' }]],
+    { isFine: true, words: 'ran' },
+  ],
+  [
+    'whose approval was withdrawn',
+    [approved, ended, ['hold_withdrawn', { reason: 'not fetched' }]],
+    { isFine: false, words: 'never ran' },
+  ],
+] as [string, [string, Record<string, unknown>?][], object | null][])(
+  'reads what came of a hold %s',
+  (_, told, outcome) => {
+    expect(outcomeOf(events(...told), ofHold)).toEqual(outcome);
+  },
+);

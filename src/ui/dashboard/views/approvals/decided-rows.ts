@@ -1,5 +1,5 @@
 import type { DecidedCallJson } from '../../../../http/wire/dashboard/held-call-json.ts';
-import type { Decided, Outcome } from '../../state/outcome-of.ts';
+import { type Decided, type Outcome, pendingWords } from '../../state/outcome-of.ts';
 import { decidingArguments } from './deciding-arguments.ts';
 
 /** A decision of the user. */
@@ -15,6 +15,8 @@ export interface DecidedRow {
   about: string;
   /** `null` while unknown, and for a rejected call. */
   outcome: Outcome | null;
+  /** What is shown while the outcome is unknown. */
+  pending: string;
 }
 
 /** Joins the decisions made on this page with the earlier ones that agents report, newest first. */
@@ -28,6 +30,7 @@ export function decidedRows(
       ({ deferral, verb, at, outcome }): DecidedRow => ({
         ...{ agent: deferral.agent_id, task: deferral.task_id, call: deferral.id },
         ...{ tool: deferral.tool, verb, at: new Date(at).toISOString(), outcome },
+        pending: pendingWords(deferral),
         about: decidingArguments(deferral)
           .map(({ name, value }) => `${name} ${value}`)
           .join(' · '),
@@ -39,6 +42,7 @@ export function decidedRows(
         (one): DecidedRow => ({
           ...{ agent: one.agent_id, task: one.task_id, call: one.id, tool: one.tool },
           ...{ at: one.decided_at, about: one.note, outcome: outcomeOf(one) },
+          pending: pendingWords({}),
           verb: one.decision === 'approve' ? 'approve' : 'reject',
         }),
       ),

@@ -63,6 +63,8 @@ interface Call {
   startedAt: number | null;
   ran: number | null;
   error: string | null;
+  /** True once another program has received the call; the end of the task says nothing about its run. */
+  isReleased: boolean;
 }
 
 const layers = [
@@ -121,6 +123,7 @@ function callsOf(decisions: readonly DecisionJson[]): Call[] {
         startedAt: null,
         ran: null,
         error: null,
+        isReleased: false,
       });
     } else known.decisions.push(decision);
   }
@@ -149,8 +152,26 @@ function happen(calls: Call[], { event, at, fields }: Happened): void {
     case 'tool_exec':
       run(ofTool, fields, time);
       break;
+    case 'hold_released': {
+      const next = run(ofTool, { phase: 'start' }, time);
+      if (next !== undefined) next.isReleased = true;
+      break;
+    }
+    case 'hold_outcome':
+      run(ofTool, { error: errorOfHold(fields) }, time);
+      break;
+    case 'hold_unaccounted':
+      run(ofTool, { error: 'its program reported no outcome' }, time);
+      break;
     default:
   }
+}
+
+/** The error that the program of a hold reported; `null` for none. */
+function errorOfHold({ status, error }: Record<string, unknown>): string | null {
+  if (status === 'succeeded') return null;
+  if (typeof error === 'string') return error;
+  return status === 'not_run' ? 'its program did not run it' : 'failed';
 }
 
 function end(call: Call, wait: unknown): void {
@@ -158,18 +179,20 @@ function end(call: Call, wait: unknown): void {
   call.wasRefused = true;
 }
 
-function run(ofTool: Call[], fields: Record<string, unknown>, at: number): void {
+/** Notes the start or the end of a run; returns its call, `undefined` for none. */
+function run(ofTool: Call[], fields: Record<string, unknown>, at: number): Call | undefined {
   if (fields['phase'] === 'start') {
     const next = ofTool.find((call) => call.startedAt === null && mayRun(call));
-    if (next === undefined) return;
+    if (next === undefined) return undefined;
     next.startedAt = at;
     if (next.heldAt !== null) next.wait = at - next.heldAt;
-    return;
+    return next;
   }
   const running = ofTool.find(({ startedAt, ran }) => startedAt !== null && ran === null);
-  if (running === undefined) return;
+  if (running === undefined) return undefined;
   running.ran = Number(fields['duration_ms'] ?? at - (running.startedAt ?? at));
   running.error = typeof fields['error'] === 'string' ? fields['error'] : null;
+  return running;
 }
 
 function mayRun(call: Call): boolean {
@@ -224,8 +247,9 @@ function runOf(call: Call, now: number, isOver: boolean): Asked {
     return { name, verdict, reason: '', took: null, isWait: false };
   }
   const took = call.ran ?? Math.max(0, now - call.startedAt);
-  const reason = call.error ?? '';
-  const verdict = call.error !== null ? 'failed' : call.ran !== null || isOver ? 'ran' : 'running';
+  const isOpen = call.ran === null && (call.isReleased || !isOver);
+  const reason = call.error ?? (isOpen && call.isReleased ? 'not reported yet' : '');
+  const verdict = call.error !== null ? 'failed' : isOpen ? 'running' : 'ran';
   return { name, verdict, reason, took, isWait: false };
 }
 

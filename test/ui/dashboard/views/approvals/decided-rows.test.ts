@@ -17,10 +17,12 @@ it('joins the decisions of this page with the earlier ones, each once', () => {
     {
       ...{ agent: 'ops', task: deferral.task_id, call: 'c-9', tool: deferral.tool, at },
       ...{ verb: 'reject', about: 'amount 5', outcome: null },
+      pending: 'approved, no outcome yet',
     },
     {
       ...{ agent: 'ops', task: 't-1', call: 'c-1', tool: 'restart', at },
       ...{ verb: 'approve', about: 'as agreed', outcome: null },
+      pending: 'approved, no outcome yet',
     },
   ]);
 });
@@ -33,4 +35,10 @@ it.each([
   [{ outcome: 'unknown' }, 'started; outcome unknown'],
 ] as const)('says what came of an approval: %j', (more, words) => {
   expect(decidedRows([], [{ ...earlier, ...more }])[0]?.outcome?.words).toBe(words);
+});
+
+it('describes an approved hold without a report as released', () => {
+  const deferral = aDeferral({ hold: { key: 'k-1' } });
+  const own = { deferral, verb: 'approve' as const, at: Date.parse(at), outcome: null };
+  expect(decidedRows([own], [])[0]?.pending).toBe('released, not reported yet');
 });

@@ -51,6 +51,30 @@ const verdictsOf = (...parameters: Parameters<typeof only>) =>
   only(...parameters).rows.map(({ name, verdict }) => `${name}: ${verdict}`);
 
 describe('callStories', () => {
+  it.each([
+    [[], 'Run: not asked', ''],
+    [[happened(9_000, 'hold_released')], 'Run: running', 'not reported yet'],
+    [
+      [happened(9_000, 'hold_released'), happened(12_000, 'hold_outcome', { status: 'succeeded' })],
+      ...['Run: ran', ''],
+    ],
+    [
+      [happened(9_000, 'hold_released'), happened(12_000, 'hold_outcome', { status: 'not_run' })],
+      ...['Run: failed', 'its program did not run it'],
+    ],
+    [
+      [happened(9_000, 'hold_released'), happened(12_000, 'hold_unaccounted')],
+      ...['Run: failed', 'its program reported no outcome'],
+    ],
+  ] as [TimelineEntryJson[], string, string][])(
+    'reads the run of a hold from the reports of its program: %#',
+    (reports, verdict, reason) => {
+      const released = [happened(100, 'task_deferred'), happened(8_000, 'session_end'), ...reports];
+      const run = only(held, released, true).rows.find(({ name }) => name === 'Run');
+      expect([`Run: ${run?.verdict}`, run?.reason]).toEqual([verdict, reason]);
+    },
+  );
+
   it('tells the layers in the order in which they are asked', () => {
     const allowed = [
       said('output', 'allow', 1),

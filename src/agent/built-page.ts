@@ -3,8 +3,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { plainLine } from '../../machines/plain-line.ts';
-import { packageRoot } from '../../package-root.ts';
+import { plainLine } from '../machines/plain-line.ts';
+import { packageRoot } from '../package-root.ts';
 
 /** The page cannot be built; `hint` names the fix. */
 export class PageBuildError extends Error {
