@@ -29,6 +29,7 @@ import { readWritable } from './agent-writable.ts';
 import { hiddenFileWarnings } from './hidden-files.ts';
 import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
+import { openAllowances, unaskedTools } from './open-allowances.ts';
 import { policyDigest } from './policy-digest.ts';
 import { conditionProblems, groupWarnings } from './rule-conditions.ts';
 import { rulesWithoutTools, unheldTools } from './ruled-tools.ts';
@@ -152,6 +153,8 @@ export async function readAgent(
       ...(await hiddenFileWarnings(directory, loaded, writable.folders)),
       ...unheldTools(config, toolbox.skills),
       ...loaded.policies.flatMap(groupWarnings),
+      ...loaded.policies.flatMap((policy) => openAllowances(policy, toolbox.tools)),
+      ...unaskedTools(own),
       ...toolbox.warnings.map(asProblem),
     ],
     agent: {

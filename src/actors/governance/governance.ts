@@ -33,6 +33,7 @@ export {
 export { compileModify, type Modify } from './modify/modify.ts';
 export { argumentsDigest, callDigests } from './policy/arguments-digest.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
+export { listsArguments } from './policy/named-arguments.ts';
 export { createGovernInForce, Policies, type PolicyVersion } from './policy/policies.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
 export { noFacts } from './policy/rule-lists.ts';

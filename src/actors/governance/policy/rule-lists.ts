@@ -4,6 +4,7 @@ import type { Tool } from '../../ports/tool.ts';
 import { normalName, ToolMap } from '../../tool-name.ts';
 import { type Condition, ConditionCompiler } from '../conditions/condition.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
+import { namesEveryArgument } from './named-arguments.ts';
 
 /** A rule of a tool, with its name in decisions and in the log. */
 export interface NamedRule<Rule> {
@@ -81,6 +82,7 @@ export class RuleMatcher {
     const found: NamedRule<Rule>[] = [];
     for (const named of rules) {
       const { when, allow, shadow } = named.rule;
+      if (allow === true && !this.#namesArgumentsOf(call)) continue;
       const holds =
         when === undefined || (this.#condition(when, call.tool)?.holds(call, facts) ?? null);
       if (!(holds ?? allow !== true)) continue;
@@ -92,6 +94,11 @@ export class RuleMatcher {
       if (holds === true) break;
     }
     return found;
+  }
+
+  /** A program may obey an argument that its schema does not name, and no rule looks at it. */
+  #namesArgumentsOf({ tool, args }: RuledCall): boolean {
+    return namesEveryArgument(this.#tools.get(tool)?.parameters ?? noParameters, args);
   }
 
   /** Returns whether a condition holds for a call, or why it cannot be used for the tool. */

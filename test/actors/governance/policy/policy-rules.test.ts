@@ -41,6 +41,33 @@ const refunds = listed(
   ann,
 );
 
+describe('a rule with allow: true', () => {
+  const allowing = listed({ allow: true }, ann);
+  const waits = {
+    ...nothing,
+    names: { defer: 'defer.tools.pay[1]' },
+    defer: [ann.to].map((to) => [[to], 1])[0],
+  };
+
+  it.each<[string, JsonObject, object]>([
+    [
+      'named arguments',
+      { amount: 5, note: 'x' },
+      { ...nothing, names: { defer: 'defer.tools.pay[0]' } },
+    ],
+    ['an argument that the schema does not name', { amount: 5, to: 'x' }, waits],
+  ])('applies to %s only if the schema names them all', (_, args, expected) => {
+    expect(of(allowing, args)).toEqual(expected);
+  });
+
+  it('leaves rules that restrict as they are', () => {
+    const denied = {
+      guardrails: { enabled: true, denied_tools: [{ tool: 'pay', when: 'args.amount > 1.0' }] },
+    };
+    expect(of(denied, { amount: 5, to: 'x' }).refusal).not.toBeNull();
+  });
+});
+
 describe('a list of rules', () => {
   const ran = {
     tool: 'pay',
