@@ -3,33 +3,42 @@ export function normalName(tool: string): string {
   return tool.replaceAll('_', '-');
 }
 
-/**
- * Values by tool name, found under either spelling. A value of a pattern counts for tools without a value of their own
- * name; of several patterns the first counts.
- */
+/** Values of tools and of patterns. Both spellings of a name find the same values. */
 export class ToolMap<Value> {
-  readonly #values: ReadonlyMap<string, Value>;
-  readonly #patterns: readonly string[];
+  readonly #named: ReadonlyMap<string, Value>;
+  readonly #patterns: readonly (readonly [pattern: string, value: Value])[];
 
-  /** Of two entries for one tool the first wins. */
+  /** Of two entries of one name the first counts. */
   constructor(entries: readonly (readonly [tool: string, value: Value])[]) {
-    this.#values = new Map(entries.toReversed().map(([tool, value]) => [normalName(tool), value]));
-    const names = entries.map(([tool]) => normalName(tool));
-    this.#patterns = names.filter((name) => name.includes('*'));
+    this.#named = new Map(entries.toReversed().map(([tool, value]) => [normalName(tool), value]));
+    this.#patterns = entries.filter(([tool]) => tool.includes('*'));
   }
 
   has(tool: string): boolean {
-    return this.#values.has(this.#keyOf(tool));
+    return this.get(tool) !== undefined;
   }
 
+  /** Returns the value of the tool's own name, else that of the first pattern that matches it. */
   get(tool: string): Value | undefined {
-    return this.#values.get(this.#keyOf(tool));
+    return this.named(tool) ?? this.matching(tool)[0];
   }
 
-  #keyOf(tool: string): string {
-    const name = normalName(tool);
-    if (this.#values.has(name)) return name;
-    return this.#patterns.find((pattern) => matchesName(pattern, name)) ?? name;
+  /** Returns the value of the tool's own name. */
+  named(tool: string): Value | undefined {
+    return this.#named.get(normalName(tool));
+  }
+
+  /** Returns the value of the tool's own name, and then those of the patterns that match it. */
+  all(tool: string): Value[] {
+    const named = this.named(tool);
+    return [...(named === undefined ? [] : [named]), ...this.matching(tool)];
+  }
+
+  /** Returns the values of the patterns that match a tool, in their order. A pattern does not match itself. */
+  matching(tool: string): Value[] {
+    return this.#patterns
+      .filter(([pattern]) => normalName(pattern) !== normalName(tool) && matchesName(pattern, tool))
+      .map(([, value]) => value);
   }
 }
 

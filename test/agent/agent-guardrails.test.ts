@@ -64,7 +64,9 @@ it('uses the MODIFY rules that were compiled when the configuration was checked'
   const text = `agent_id: x\nbuiltin_tools: [datetime_now]\nsecurity: {${rules}}\n`;
   writeFileSync(join(directory, 'service.yaml'), text);
   const { agent } = await readAgent(directory, {}, new ManualClock(0));
-  expect(agent?.modify?.modifyArguments('datetime_now', { a: 2 })).toEqual({
+  expect(
+    agent?.modify?.modifyArguments('datetime_now', { a: 2 }, [{ tool: 'datetime_now', index: 0 }]),
+  ).toEqual({
     args: { a: 1 },
     applied: [1],
   });

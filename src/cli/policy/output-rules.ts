@@ -10,12 +10,14 @@ export function outputRules(
   const { guardrails, modify } = config.security;
   const { deny_output: denied, redact } = guardrails;
   const skills = toolbox.skills.filter(({ guardrails: written }) => hasRules(written?.value));
-  const entries = modify.enabled ? new ToolMap(Object.entries(modify.tools)).get(tool) : undefined;
-  const rewrites = entries?.find(({ when, shadow }) => when === undefined && !shadow)?.output;
+  const written = new ToolMap(Object.entries(modify.enabled ? modify.tools : {}));
+  const rewrites = written.all(tool).flatMap(
+    (entries) => entries.find(({ when, shadow }) => when === undefined && !shadow)?.output ?? [],
+  );
   return [
     ...(guardrails.enabled && denied.length + redact.length > 0 ? ['guardrails'] : []),
     ...skills.map(({ id }) => `guardrails of skill ${id}`),
-    ...(rewrites !== undefined && rewrites.length > 0 ? ['modify'] : []),
+    ...(rewrites.length > 0 ? ['modify'] : []),
   ];
 }
 

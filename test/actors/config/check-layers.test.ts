@@ -114,7 +114,10 @@ security:
     if (!reading.ok) throw new Error('the rules stand');
     const { guardrails, modify } = reading.layers;
     expect(guardrails?.checkCall('t', { a: 'rm' }).denial).toBe('denied by guardrail: rm');
-    expect(modify?.modifyArguments('t', { a: 2 })).toEqual({ args: { a: 1 }, applied: [1] });
+    expect(modify?.modifyArguments('t', { a: 2 }, [{ tool: 't', index: 0 }])).toEqual({
+      args: { a: 1 },
+      applied: [1],
+    });
     const governing = readGuardrails(reading.config.security.guardrails, guardrails, []);
     expect(governing).toEqual({ guardrails, problems: [] });
     expect(governing.guardrails).toBe(guardrails);

@@ -28,13 +28,19 @@ interface ModifyEntry {
 export interface Modify {
   /** The source rules. */
   readonly rules: ModifyRules;
-  /** `entry` is the index of the tool's entry that applies. */
+  /** Applies the rules of the entries in turn; their numbers count on from entry to entry. */
   modifyArguments(
     tool: string,
     args: JsonObject,
-    entry?: number,
+    entries: readonly ModifyEntryPlace[],
   ): { args: JsonObject; applied: number[] };
   modifyOutput(tool: string, text: string): { text: string; applied: number[] };
+}
+
+/** An entry of `security.modify.tools`: the name or pattern as written, and its index in the list. */
+export interface ModifyEntryPlace {
+  tool: string;
+  index: number;
 }
 
 /** The compiled rules, or all their problems. */
@@ -80,7 +86,7 @@ export function compileModify(rules: ModifyRules): ModifyReading {
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
-    modify: modifyWith(rules, new ToolMap([...argumentRules]), new ToolMap([...outputRules])),
+    modify: modifyWith(rules, argumentRules, new ToolMap([...outputRules])),
   };
 }
 
@@ -90,20 +96,20 @@ const conditionalOutput =
 
 function modifyWith(
   rules: ModifyRules,
-  argumentRules: ToolMap<Rule<JsonObject>[][]>,
+  argumentRules: ReadonlyMap<string, readonly Rule<JsonObject>[][]>,
   outputRules: ToolMap<Rule<string>[]>,
 ): Modify {
   return {
     rules,
-    modifyArguments(tool, given, entry = 0) {
+    modifyArguments(tool, given, entries) {
       const place = `the arguments of ${tool}`;
-      const entries = argumentRules.get(tool) ?? [];
-      const { value, applied } = applyAll(entries[entry] ?? [], given, place);
+      const found = entries.flatMap((entry) => argumentRules.get(entry.tool)?.[entry.index] ?? []);
+      const { value, applied } = applyAll(found, given, place);
       return { args: value, applied };
     },
     modifyOutput(tool, given) {
       const place = `the output of ${tool}`;
-      const { value, applied } = applyAll(outputRules.get(tool) ?? [], given, place);
+      const { value, applied } = applyAll(outputRules.all(tool).flat(), given, place);
       return { text: value, applied };
     },
   };

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { Modification } from '../../../machines/governance/ruling.ts';
-import type { Modify } from '../modify/modify.ts';
+import type { Modify, ModifyEntryPlace } from '../modify/modify.ts';
 import { argumentChanges } from './argument-changes.ts';
 import { callDigests } from './arguments-digest.ts';
 
@@ -15,15 +15,15 @@ export function modifyCall(
   {
     refusalOf,
     scrub,
-    entry,
+    entries,
   }: {
     refusalOf: (call: ToolCall) => Refusal | null;
     scrub: (text: string) => string;
-    /** Index of the tool's entry that applies. */
-    entry: number;
+    /** The entries that apply to the call. */
+    entries: readonly ModifyEntryPlace[];
   },
 ): Modification {
-  const { args, applied } = modify.modifyArguments(call.tool, call.args, entry);
+  const { args, applied } = modify.modifyArguments(call.tool, call.args, entries);
   if (applied.length === 0) return { kind: 'unchanged' };
   const modified = { ...call, args, ...callDigests(call.tool, args), asked: call.args };
   const refusal = refusalOf(modified);

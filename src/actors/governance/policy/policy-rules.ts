@@ -11,12 +11,14 @@ import type { Tool } from '../../ports/tool.ts';
 import { callerReads } from '../conditions/caller-reads.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
+import type { ModifyEntryPlace } from '../modify/modify.ts';
 import type { DeferredTool, PolicySettings } from './policy-settings.ts';
 import {
   byTool,
   type NamedRule,
   type RuledCall,
   RuleMatcher,
+  type RulesOf,
   type RuleTerms,
 } from './rule-lists.ts';
 
@@ -51,17 +53,18 @@ export interface UnlistedRule {
 
 /**
  * The rules of `security` that name tools: denied_tools, step_up, modify and defer. In each list the first rule that
- * applies counts (docs/contract/governance.md).
+ * applies counts. The list of a tool's own name and those of the patterns that match it all count; the strictest of
+ * their rules decides (docs/contract/governance.md).
  */
 export class PolicyRules {
   readonly #matcher: RuleMatcher;
   readonly #settings: PolicySettings;
   readonly #isAuthOn: boolean;
   readonly #unlisted: UnlistedRule | undefined;
-  readonly #denied: (tool: string) => readonly NamedRule<DeniedTool>[];
-  readonly #stepUp: (tool: string) => readonly NamedRule<{ acr: string } & RuleTerms>[];
-  readonly #modify: (tool: string) => readonly NamedRule<RuleTerms>[];
-  readonly #defer: (tool: string) => readonly NamedRule<Deferring>[];
+  readonly #denied: RulesOf<DeniedTool>;
+  readonly #stepUp: RulesOf<{ acr: string } & RuleTerms>;
+  readonly #modify: RulesOf<RuleTerms>;
+  readonly #defer: RulesOf<Deferring>;
   /** Tools with a condition that reads `history`. */
   readonly readsHistory: (tool: string) => boolean;
   /** What conditions read of a requester. */
@@ -98,11 +101,12 @@ export class PolicyRules {
   /** Returns the rules for a call, without guardrail patterns. */
   of(call: RuledCall, facts: CallFacts): AppliedRules {
     const shadows: ShadowedRule[] = [];
-    const steps = this.#matcher.applying(this.#stepUp(call.tool), call, {
-      ...{ facts, shadows },
-      would: () => 'step_up',
-    });
-    const stepUp = this.#highest(steps);
+    const would = () => 'step_up' as const;
+    const steps = this.#stepUp(call.tool).map((rules) =>
+      // Without a hierarchy, the last rule is the one whose condition holds.
+      this.#highest(this.#matcher.applying(rules, call, { facts, shadows, would }).toReversed()),
+    );
+    const stepUp = this.#highest(steps.filter((step) => step !== null));
     const { rule: defer, name } = this.deferOf(call, facts, shadows);
     return {
       refusal: this.#refusalOf(call, { facts, shadows }),
@@ -116,28 +120,42 @@ export class PolicyRules {
     };
   }
 
-  /** Returns the defer rule for a call and its name; `null` if the call needs no approval. */
+  /**
+   * Returns the defer rule for a call and its name; `null` if the call needs no approval. Only `allow: true` of the tool's
+   * own name lets a call pass that a pattern holds.
+   */
   deferOf(call: RuledCall, facts: CallFacts, shadows: ShadowedRule[] = []): AppliedRule {
-    const [found, ...others] = this.#matcher.applying(this.#defer(call.tool), call, {
-      ...{ facts, shadows },
-      would: (rule) => ('allow' in rule ? 'allow' : 'defer'),
-    });
-    if (found === undefined) return this.#ofUnlisted(call.tool);
-    const { rule } = found;
-    const name = found.isPlain ? null : found.name;
-    if ('allow' in rule) return { rule: null, name };
-    const stricter = others.flatMap((other) =>
-      'allow' in other.rule ? [] : [this.#deferRule(other.rule)],
+    const would = (rule: Deferring) => ('allow' in rule ? ('allow' as const) : ('defer' as const));
+    const [named = [], ...patterns] = this.#defer(call.tool);
+    const own = this.#matcher.applying(named, call, { facts, shadows, would });
+    const isAllowed = own[0] !== undefined && 'allow' in own[0].rule;
+    const found = isAllowed
+      ? own
+      : [
+          ...own,
+          ...patterns.flatMap((rules) =>
+            this.#matcher.applying(rules, call, { facts, shadows, would }),
+          ),
+        ];
+    const holding = found.filter(({ rule }) => !('allow' in rule));
+    const first = holding[0] ?? found[0];
+    if (first === undefined) return this.#ofUnlisted(call.tool);
+    const [rule = null, ...others] = holding.flatMap((each) =>
+      'allow' in each.rule ? [] : [this.#deferRule(each.rule)],
     );
-    return { rule: stricter.reduce(strictest, this.#deferRule(rule)), name };
+    return {
+      rule: rule && others.reduce(strictest, rule),
+      name: first.isPlain ? null : first.name,
+    };
   }
 
-  /** Returns the index of the MODIFY entry that applies to a call; `null` for none. */
-  modifyEntryOf(call: RuledCall, facts: CallFacts): number | null {
-    const shadows: ShadowedRule[] = [];
+  /** Returns the MODIFY entries that apply to a call, in their order. */
+  modifyEntriesOf(call: RuledCall, facts: CallFacts): ModifyEntryPlace[] {
     const would = () => 'modify' as const;
-    const rules = this.#modify(call.tool);
-    return this.#matcher.first(rules, call, { facts, shadows, would })?.index ?? null;
+    return this.#modify(call.tool).flatMap((rules) => {
+      const [first] = this.#matcher.applying(rules, call, { facts, shadows: [], would });
+      return first === undefined ? [] : [{ tool: first.tool, index: first.index }];
+    });
   }
 
   /** Returns whether a condition holds for a call, or why it cannot be evaluated for the tool. */
@@ -147,15 +165,17 @@ export class PolicyRules {
 
   /** True if a rule of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean {
-    return this.#defer(tool).some(({ rule }) => !('allow' in rule) && !rule.shadow);
+    return this.#defer(tool)
+      .flat()
+      .some(({ rule }) => !('allow' in rule) && !rule.shadow);
   }
 
-  /** Without a hierarchy, the last rule is the one whose condition holds. */
+  /** Returns the rule with the highest level; of equal or unknown levels the first. */
   #highest<Rule extends { acr: string }>(rules: readonly NamedRule<Rule>[]) {
     const { acr_hierarchy: hierarchy } = this.#settings.step_up;
     const rank = ({ rule }: NamedRule<Rule>) => hierarchy.indexOf(rule.acr);
     return rules.reduce<NamedRule<Rule> | null>(
-      (highest, each) => (highest === null || rank(each) >= rank(highest) ? each : highest),
+      (highest, each) => (highest === null || rank(each) > rank(highest) ? each : highest),
       null,
     );
   }
@@ -164,11 +184,11 @@ export class PolicyRules {
     call: RuledCall,
     { facts, shadows }: { facts: CallFacts; shadows: ShadowedRule[] },
   ): Refusal | null {
-    const found = this.#matcher.first(this.#denied(call.tool), call, {
-      ...{ facts, shadows },
-      would: () => 'deny',
-    });
-    if (found === null) return null;
+    const would = () => 'deny' as const;
+    const [found] = this.#denied(call.tool).flatMap((rules) =>
+      this.#matcher.applying(rules, call, { facts, shadows, would }),
+    );
+    if (found === undefined) return null;
     const { rule, name } = found;
     const text = `denied by guardrail: ${rule.message ?? `${call.tool} is a denied tool`}`;
     const gate = 'denied_tools';
@@ -279,5 +299,5 @@ function nameIn(from: string | undefined, name: string): string {
 /** Returns whether a tool has one of the rules. */
 function hasRule<Rule>(rules: readonly NamedRule<Rule>[]): (tool: string) => boolean {
   const rulesOf = byTool(rules);
-  return (tool) => rulesOf(tool).length > 0;
+  return (tool) => rulesOf(tool).some((list) => list.length > 0);
 }

@@ -118,10 +118,10 @@ export function createPolicy(parts: PolicyParts): Policy {
       return provider === null ? null : { provider, spec: credentials?.specOf?.(tool) ?? null };
     },
     modify(call, facts = noFacts) {
-      const entry = modify === null ? null : rules.modifyEntryOf(call, facts);
-      if (modify === null || entry === null) return { kind: 'unchanged' };
+      const entries = modify === null ? [] : rules.modifyEntriesOf(call, facts);
+      if (modify === null || entries.length === 0) return { kind: 'unchanged' };
       const refused = (changed: ToolCall) => refusalOf(changed) ?? rules.of(changed, facts).refusal;
-      return modifyCall(call, modify, { refusalOf: refused, scrub: hide, entry });
+      return modifyCall(call, modify, { refusalOf: refused, scrub: hide, entries });
     },
     shown: (args) => shownArguments(args, hide),
     checkOutput: createOutputCheck({ guardrails, modify }),

@@ -59,20 +59,9 @@ export class RuleMatcher {
   }
 
   /**
-   * Returns the first rule that applies to a call; `null` for none. Rules in shadow that would have applied are added
-   * to `shadows` with their effect.
-   */
-  first<Rule extends RuleTerms>(
-    rules: readonly NamedRule<Rule>[],
-    call: RuledCall,
-    asking: Asking<Rule>,
-  ): NamedRule<Rule> | null {
-    return this.applying(rules, call, asking)[0] ?? null;
-  }
-
-  /**
-   * Returns the first rule that applies. If its condition could not be evaluated, the next ones follow, up to the first
-   * whose condition holds: a call must not choose a weaker rule by an argument that no condition can read.
+   * Returns the first rule of a list that applies; none for an empty list. If its condition could not be evaluated, the
+   * next ones follow, up to the first whose condition holds: a call must not choose a weaker rule by an argument that no
+   * condition can read. Rules in shadow that would have applied are added to `shadows` with their effect.
    */
   applying<Rule extends RuleTerms>(
     rules: readonly NamedRule<Rule>[],
@@ -137,12 +126,13 @@ interface Asking<Rule> {
 type Effect<Rule> = (rule: Rule) => ShadowedRule['would'];
 
 /**
- * Groups rules by tool; both spellings of a name are one tool. The rules of a pattern apply to tools without rules of
- * their own name; of several patterns the first counts.
+ * Returns the lists of rules of a tool: that of its own name, empty if there is none, and then that of each pattern that
+ * matches it, in their order.
  */
-export function byTool<Rule>(
-  rules: readonly NamedRule<Rule>[],
-): (tool: string) => readonly NamedRule<Rule>[] {
+export type RulesOf<Rule> = (tool: string) => readonly (readonly NamedRule<Rule>[])[];
+
+/** Groups rules by tool; both spellings of a name are one tool. */
+export function byTool<Rule>(rules: readonly NamedRule<Rule>[]): RulesOf<Rule> {
   const groups = new ToolMap([...Map.groupBy(rules, ({ tool }) => normalName(tool))]);
-  return (tool) => groups.get(tool) ?? [];
+  return (tool) => [groups.named(tool) ?? [], ...groups.matching(tool)];
 }

@@ -64,6 +64,8 @@ function frozen(value: JsonValue): JsonValue {
   return value;
 }
 
+const only = [{ tool: 'pay', index: 0 }];
+
 it('never writes to what it is given, and touches no prototype', () => {
   const before = inherited();
   fc.assert(
@@ -72,6 +74,7 @@ it('never writes to what it is given, and touches no prototype', () => {
       const { args: result, applied } = compiled(...rules).modifyArguments(
         'pay',
         frozen(args) as JsonObject,
+        only,
       );
       expect(JSON.stringify(args)).toBe(text);
       expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
@@ -89,11 +92,14 @@ it('applies many rules as it applies them one by one', () => {
       const applied: number[] = [];
       let current = args;
       for (const [index, one] of rules.entries()) {
-        const step = compiled(one).modifyArguments('pay', current);
+        const step = compiled(one).modifyArguments('pay', current, only);
         if (step.applied.length > 0) applied.push(index + 1);
         current = step.args;
       }
-      expect(compiled(...rules).modifyArguments('pay', args)).toEqual({ args: current, applied });
+      expect(compiled(...rules).modifyArguments('pay', args, only)).toEqual({
+        args: current,
+        applied,
+      });
     }),
   );
 });
@@ -103,8 +109,8 @@ it('sets a value once: the second time there is nothing to change', () => {
   fc.assert(
     fc.property(json.object, setting, (args, one) => {
       const modify = compiled(one);
-      const once = modify.modifyArguments('pay', args).args;
-      expect(modify.modifyArguments('pay', once)).toEqual({ args: once, applied: [] });
+      const once = modify.modifyArguments('pay', args, only).args;
+      expect(modify.modifyArguments('pay', once, only)).toEqual({ args: once, applied: [] });
     }),
   );
 });
@@ -142,7 +148,7 @@ it('never throws anything but a ModifyError, and reads no rule but by saying wha
         return;
       }
       try {
-        reading.modify.modifyArguments('pay', args);
+        reading.modify.modifyArguments('pay', args, only);
         reading.modify.modifyOutput('pay', text);
       } catch (error) {
         expect(error).toBeInstanceOf(ModifyError);

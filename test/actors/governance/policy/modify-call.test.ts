@@ -26,7 +26,11 @@ function modified(note: string, refusal: Refusal | null = null) {
   return {
     call,
     asked,
-    modification: modifyCall(call, modifyOf(), { refusalOf, scrub, entry: 0 }),
+    modification: modifyCall(call, modifyOf(), {
+      refusalOf,
+      scrub,
+      entries: [{ tool: 'pay', index: 0 }],
+    }),
   };
 }
 

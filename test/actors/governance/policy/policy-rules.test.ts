@@ -148,6 +148,103 @@ describe('a list of rules', () => {
   });
 });
 
+describe('rules of a tool and of patterns', () => {
+  const named = (defer: object, args: JsonObject, tool = 'gh_create') => {
+    const rules = rulesOf({ defer: { enabled: true, tools: defer } });
+    const { rule, name } = rules.deferOf({ tool, args }, facts);
+    return [name, rule && [rule.to, rule.quorum]];
+  };
+  const holding = { to: 'channel:console:*' };
+  const security = { to: 'channel:console:security', quorum: 2, approvers: ['a@x.org', 'b@x.org'] };
+  const open = { when: 'args.private == false', ...security };
+
+  it.each<[string, object, JsonObject, unknown[]]>([
+    [
+      'the pattern holds a call to which no rule of its own name applies',
+      { 'gh_*': holding, gh_create: [open] },
+      { private: true },
+      [null, [['channel:console:*'], 1]],
+    ],
+    [
+      'both apply: the strictest counts, at the targets of its own name',
+      { 'gh_*': holding, gh_create: [open] },
+      { private: false },
+      ['defer.tools.gh_create', [['channel:console:security'], 2]],
+    ],
+    [
+      'allow: true of its own name ends the search',
+      { 'gh_*': holding, gh_create: [{ when: 'args.private == true', allow: true }, security] },
+      { private: true },
+      ['defer.tools.gh_create[0]', null],
+    ],
+    [
+      'allow: true of its own name that does not apply leaves the pattern in force',
+      { 'gh_*': holding, gh_create: [{ when: 'args.private == true', allow: true }] },
+      { private: false },
+      [null, [['channel:console:*'], 1]],
+    ],
+    [
+      'allow: true of a pattern lets nothing pass that another pattern holds',
+      { 'gh_*': [{ allow: true }], '*': holding },
+      {},
+      [null, [['channel:console:*'], 1]],
+    ],
+    [
+      'allow: true of a pattern lets nothing pass that its own name holds',
+      { '*_create': [{ allow: true }], gh_create: holding },
+      {},
+      [null, [['channel:console:*'], 1]],
+    ],
+    [
+      'allow: true of the only pattern lets a call pass',
+      { 'gh_*': [{ when: 'args.private == true', allow: true }, holding] },
+      { private: true },
+      ['defer.tools.gh_*[0]', null],
+    ],
+    [
+      'of two patterns the strictest counts',
+      { 'gh-*': { ...holding, timeout: '1m' }, '*create': security },
+      {},
+      [null, [['channel:console:*'], 2]],
+    ],
+  ])('%s', (_, defer, args, expected) => {
+    expect(named(defer, args)).toEqual(expected);
+  });
+
+  it('the highest level of the step-up counts', () => {
+    const steps = { '*': 'gold', pay: [{ when: 'args.amount > 100.0', acr: 'silver' }] };
+    const ranked = { step_up: { enabled: true, tools: steps, acr_hierarchy: ['silver', 'gold'] } };
+    expect([of(ranked, { amount: 101 }), of(ranked, { amount: 1 })]).toEqual([
+      { ...nothing, requiredAcr: 'gold' },
+      { ...nothing, requiredAcr: 'gold' },
+    ]);
+  });
+
+  it('every denial counts', () => {
+    const denied = [
+      { tool: 'pay', when: 'args.amount > 5000.0', message: 'too much' },
+      { tool: 'p*', when: 'args.amount > 100.0', message: 'over the limit' },
+    ];
+    const security = { guardrails: { enabled: true, denied_tools: denied } };
+    const texts = [6_000, 200, 1].map((amount) => of(security, { amount }).refusal?.text);
+    expect(texts).toEqual([
+      'denied by guardrail: too much',
+      'denied by guardrail: over the limit',
+      undefined,
+    ]);
+  });
+
+  it('every entry of MODIFY that applies changes the call, its own name first', () => {
+    const rules = rulesOf({
+      modify: { enabled: true, tools: { '*': { arguments: [] }, pay: { arguments: [] } } },
+    });
+    expect(rules.modifyEntriesOf({ tool: 'pay', args: {} }, facts)).toEqual([
+      { tool: 'pay', index: 0 },
+      { tool: '*', index: 0 },
+    ]);
+  });
+});
+
 describe('a condition of another layer', () => {
   it('denies', () => {
     const denied = { tool: 'pay', when: 'args.amount > 5000.0', message: 'too much' };
@@ -179,8 +276,11 @@ describe('a condition of another layer', () => {
   it('chooses an entry of MODIFY', () => {
     const entries = [{ when: 'has(args.note)', arguments: [] }, { arguments: [] }];
     const rules = rulesOf({ modify: { enabled: true, tools: { pay: entries } } });
-    const entry = (args: JsonObject) => rules.modifyEntryOf({ tool: 'pay', args }, facts);
-    expect([entry({ note: 'x' }), entry({})]).toEqual([0, 1]);
+    const entry = (args: JsonObject) => rules.modifyEntriesOf({ tool: 'pay', args }, facts);
+    expect([entry({ note: 'x' }), entry({})]).toEqual([
+      [{ tool: 'pay', index: 0 }],
+      [{ tool: 'pay', index: 1 }],
+    ]);
   });
 });
 
