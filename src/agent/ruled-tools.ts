@@ -4,6 +4,7 @@ import {
   type PlacedPolicy,
   placedDenials,
   placedRules,
+  ruleNamesOf,
   type ServiceConfig,
 } from '../actors/config/config.ts';
 import { matchesName, normalName, ToolMap } from '../actors/tool-name.ts';
@@ -124,6 +125,31 @@ export function heldTools(
     layers.flatMap(({ enabled, tools: rules }) => Object.entries(enabled ? rules : {})),
   );
   return [...tools].filter((tool) => held.has(tool)).toSorted();
+}
+
+/**
+ * Returns the names of the rules that count for each tool, and for each name that only a rule has, such as one that the
+ * pattern of a gate covers. Tools without rules are left out.
+ */
+export function rulesByName(
+  { security, included = [] }: Pick<ServiceConfig, 'security' | 'included'>,
+  tools: readonly string[],
+): [name: string, rules: string[]][] {
+  const layers = [
+    ...included.map((one) => ({ from: `${one.file}#`, security: one.security })),
+    { from: '', security },
+  ];
+  const ruled = layers.flatMap(({ security: { step_up, modify, defer, guardrails } }) => [
+    ...[step_up, modify, defer].flatMap((layer) => Object.keys(layer.enabled ? layer.tools : {})),
+    ...(guardrails.enabled ? placedDenials(guardrails) : []).map(({ tool }) => tool),
+  ]);
+  const names = new Map([...tools, ...ruled].toReversed().map((name) => [normalName(name), name]));
+  return [...names.values()].toSorted().flatMap((name): [string, string[]][] => {
+    const found = layers.flatMap(({ from, security: one }) =>
+      ruleNamesOf(one, name).map((rule) => from + rule),
+    );
+    return found.length === 0 ? [] : [[name, found]];
+  });
 }
 
 /** Lists tools that their skill recommends to hold but no rule holds, each with the location of its section. */

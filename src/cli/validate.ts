@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { commandLine } from '../actors/command-line.ts';
 import { checkAgent } from '../agent/agent-findings.ts';
-import { heldTools } from '../agent/ruled-tools.ts';
+import { heldTools, rulesByName } from '../agent/ruled-tools.ts';
 import { staleSchemas } from '../agent/stale-schemas.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { asJson, configFailure } from './config-failure.ts';
@@ -42,7 +42,15 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
     );
   }
   output.line(`  held   ${held.join(', ') || 'none'}`);
-  output.json({ valid: true, problems: [], warnings: warnings.map(asJson), ...gap });
+  const rules = rulesByName(config, tools);
+  for (const [name, applying] of rules) {
+    output.line(plainLine(`  rules  ${name}: ${applying.join(', ')}`));
+  }
+  output.json({
+    ...{ valid: true, problems: [], warnings: warnings.map(asJson) },
+    rules: Object.fromEntries(rules),
+    ...gap,
+  });
 }
 
 function staleNote(path: string, dir: string): string {

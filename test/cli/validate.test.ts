@@ -23,9 +23,39 @@ describe.concurrent('validate', () => {
   model  scripted demo
   tools  datetime_now, issue_refund, lookup_order
   held   issue_refund
+  rules  issue_refund: defer.tools.issue_refund[0], defer.tools.issue_refund[1]
 `,
     });
-    expect(JSON.parse(json.stdout)).toEqual({ valid: true, problems: [], warnings: [] });
+    expect(JSON.parse(json.stdout)).toEqual({
+      ...{ valid: true, problems: [], warnings: [] },
+      rules: { issue_refund: ['defer.tools.issue_refund[0]', 'defer.tools.issue_refund[1]'] },
+    });
+  });
+
+  it('shows which rules count for each name, its own first and then those of patterns', async () => {
+    const dir = await temporaryFolder();
+    await writeFile(
+      join(dir, 'service.yaml'),
+      `agent_id: g
+gate: {tools: {"gh_*": {}}}
+security:
+  guardrails: {enabled: true, denied_tools: [gh_delete]}
+  defer:
+    enabled: true
+    tools:
+      "gh_*": {to: "channel:console:*"}
+      gh_create: [{when: 'args.private == true', allow: true}, {to: "channel:console:security"}]
+`,
+    );
+    const { stdout } = await holdpointHere(['validate', '--dir', dir]);
+    expect(stdout.split('\n').filter((line) => line.includes('rules'))).toEqual([
+      '  rules  gh_*: defer.tools.gh_*',
+      '  rules  gh_create: defer.tools.gh_create[0], defer.tools.gh_create[1], defer.tools.gh_*',
+      '  rules  gh_delete: guardrails.denied_tools[0], defer.tools.gh_*',
+    ]);
+    const explained = await holdpointHere(['policy', 'explain', 'gh_merge', '--dir', dir]);
+    expect([explained.code, explained.stderr]).toEqual([0, '']);
+    expect(explained.stdout).toContain('would wait for channel:console:*');
   });
 
   it('refuses folders that scripts must not write, where they stand, and makes none', async () => {

@@ -18,4 +18,11 @@ export { channelSchemas, configuredAdapters } from './schema-channels.ts';
 export type { DashboardSettings } from './schema-dashboard.ts';
 export type { IncludedPolicy, ServiceConfig } from './service-schema.ts';
 export { resolveStaticToken } from './static-token.ts';
-export { holdingRules, placedDenials, placedRules } from './tool-rules.ts';
+export {
+  denialsOfTool,
+  holdingRules,
+  placedDenials,
+  placedRules,
+  ruleNamesOf,
+  rulesOfTool,
+} from './tool-rules.ts';

@@ -1,4 +1,5 @@
 import { denialName, type RuleLayer, ruleName } from '../../machines/governance/rule-name.ts';
+import { matchesName, normalName } from '../tool-name.ts';
 import type { Path } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
 
@@ -32,6 +33,41 @@ export function placedRules<Rule>(
       };
     }),
   );
+}
+
+/**
+ * Lists the rules of a layer that count for a tool: those of its own name, and then those of the patterns that match it
+ * (docs/contract/governance.md).
+ */
+export function rulesOfTool<Rule>(
+  layer: RuleLayer,
+  { enabled, tools }: { enabled: boolean; tools: Readonly<Record<string, readonly Rule[]>> },
+  name: string,
+): PlacedRule<Rule>[] {
+  const isOwn = ({ tool }: PlacedRule<Rule>) => normalName(tool) === normalName(name);
+  const found = placedRules(layer, enabled ? tools : {}).filter(({ tool }) =>
+    matchesName(tool, name),
+  );
+  return [...found.filter(isOwn), ...found.filter((rule) => !isOwn(rule))];
+}
+
+/** Lists the rules that deny calls of a tool, in order. */
+export function denialsOfTool(
+  guardrails: Security['guardrails'],
+  name: string,
+): PlacedRule<DeniedTool>[] {
+  const denied = guardrails.enabled ? placedDenials(guardrails) : [];
+  return denied.filter(({ tool }) => matchesName(tool, name));
+}
+
+/** Returns the names of all rules that count for a tool, in the order of the layers. */
+export function ruleNamesOf(security: Security, tool: string): string[] {
+  return [
+    ...denialsOfTool(security.guardrails, tool),
+    ...rulesOfTool<unknown>('step_up', security.step_up, tool),
+    ...rulesOfTool<unknown>('modify', security.modify, tool),
+    ...rulesOfTool<unknown>('defer', security.defer, tool),
+  ].map(({ name }) => name);
 }
 
 /** Lists the rules of denied tools, in order. */

@@ -11,9 +11,11 @@ export function outputRules(
   const { deny_output: denied, redact } = guardrails;
   const skills = toolbox.skills.filter(({ guardrails: written }) => hasRules(written?.value));
   const written = new ToolMap(Object.entries(modify.enabled ? modify.tools : {}));
-  const rewrites = written.all(tool).flatMap(
-    (entries) => entries.find(({ when, shadow }) => when === undefined && !shadow)?.output ?? [],
-  );
+  const rewrites = written
+    .all(tool)
+    .flatMap(
+      (entries) => entries.find(({ when, shadow }) => when === undefined && !shadow)?.output ?? [],
+    );
   return [
     ...(guardrails.enabled && denied.length + redact.length > 0 ? ['guardrails'] : []),
     ...skills.map(({ id }) => `guardrails of skill ${id}`),

@@ -49,7 +49,8 @@ export async function policyExplain(
   const gap = warnOfPolicyGap(output, resolve(dir), agent.policySha256);
   printWarnings(output, warnings);
   const server = toolbox.tools.has(name) ? undefined : serverOfTool(name, config.mcp.servers);
-  if (!toolbox.tools.has(name) && server === undefined) {
+  // The tools of a gate include every name that a pattern of it matches.
+  if (toolbox.tools.get(name) === undefined && server === undefined) {
     throw unknownTool(name, namedTools(config, toolbox, agent.seen));
   }
   if (server !== undefined) output.warn(plainLine(unseen(name, server)));

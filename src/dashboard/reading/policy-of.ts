@@ -1,12 +1,11 @@
 import {
+  denialsOfTool,
   formatProblem,
-  placedDenials,
-  placedRules,
+  rulesOfTool,
   type ServiceConfig,
 } from '../../actors/config/config.ts';
 import { effectiveHosts } from '../../actors/outbound/outbound.ts';
 import { systemClock } from '../../actors/system-clock.ts';
-import { matchesName, normalName } from '../../actors/tool-name.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { derivedEndpoints } from '../../agent/derived-endpoints.ts';
 import { namedTools } from '../../agent/named-tools.ts';
@@ -93,11 +92,7 @@ function toolPolicy(
   const say = (layer: string, decision: string, rule: string, says: string): void =>
     void decisions.push({ layer, decision, rule, says });
   for (const { from, security: source } of sources) {
-    const { guardrails } = source;
-    for (const { tool, rule, name: ruleName } of guardrails.enabled
-      ? placedDenials(guardrails)
-      : []) {
-      if (!matchesName(tool, name)) continue;
+    for (const { rule, name: ruleName } of denialsOfTool(source.guardrails, name)) {
       say('guardrails', 'deny', from + ruleName, terms(rule, 'never runs'));
     }
   }
@@ -112,12 +107,11 @@ function toolPolicy(
       tools: Record<string, Rule[]>;
     },
   ) =>
-    sources.flatMap(({ from, security: source }) => {
-      const { enabled, tools } = layerOf(source);
-      return placedRules(layer, enabled ? tools : {})
-        .filter(({ tool }) => normalName(tool) === normalName(name))
-        .map(({ rule, name: ruleName }) => ({ rule, at: from + ruleName }));
-    });
+    sources.flatMap(({ from, security: source }) =>
+      rulesOfTool(layer, layerOf(source), name).map(({ rule, name: ruleName }) => ({
+        ...{ rule, at: from + ruleName },
+      })),
+    );
   const steps = rulesOf('step_up', ({ step_up: layer }) => layer);
   for (const { rule, at } of steps) {
     say('step_up', 'require', at, terms(rule, `needs a sign-in with acr ${rule.acr}`));
