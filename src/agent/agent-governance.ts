@@ -120,13 +120,11 @@ function unlistedRule({ config: { gate, security }, tools }: GovernanceParts) {
 }
 
 /** Returns the variables that conditions may read; an unset one is absent. */
-function variablesOf(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+function variablesOf(
+  names: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Record<string, string | undefined> {
+  return Object.fromEntries(names.map((name) => [name, env[name]]));
 }
 
 function issuerOf(

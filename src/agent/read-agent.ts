@@ -31,7 +31,7 @@ import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { openAllowances, unaskedTools } from './open-allowances.ts';
 import { policyDigest } from './policy-digest.ts';
-import { conditionProblems, groupWarnings } from './rule-conditions.ts';
+import { conditionProblems, groupWarnings, pathWarnings } from './rule-conditions.ts';
 import { rulesWithoutTools, unheldTools } from './ruled-tools.ts';
 import { statePaths } from './state-paths.ts';
 import { viewsWithoutTools } from './views-without-tools.ts';
@@ -155,6 +155,7 @@ export async function readAgent(
       ...loaded.policies.flatMap(groupWarnings),
       ...loaded.policies.flatMap((policy) => openAllowances(policy, toolbox.tools)),
       ...unaskedTools(own),
+      ...loaded.policies.flatMap(pathWarnings),
       ...toolbox.warnings.map(asProblem),
     ],
     agent: {

@@ -5,7 +5,7 @@ import {
   placedRules,
   type ServiceConfig,
 } from '../actors/config/config.ts';
-import { ConditionCompiler, callerReads } from '../actors/governance/governance.ts';
+import { ConditionCompiler, callerReads, comparedPaths } from '../actors/governance/governance.ts';
 import type { Tool } from '../actors/ports/tool.ts';
 import { ToolMap } from '../actors/tool-name.ts';
 
@@ -18,13 +18,32 @@ export function conditionProblems(
   tools: ReadonlyMap<string, Tool>,
 ): ConfigProblem[] {
   const known = new ToolMap([...tools]);
-  const compiler = new ConditionCompiler({ environment: {} });
+  const compiler = new ConditionCompiler({
+    environment: unsetVariables(config.security.policy.environment),
+  });
   return conditionsIn(config.security).flatMap(({ tool, when, path }) => {
     const compiled = compiler.compile(when, known.get(tool)?.parameters ?? {});
     if ('holds' in compiled) return [];
     const { message, at } = compiled;
     return [problemAt([...path], `${message} (${placeIn(when, at)} of the expression)`)];
   });
+}
+
+/** Returns variables whose values do not matter. */
+export function unsetVariables(names: readonly string[]): Record<string, undefined> {
+  return Object.fromEntries(names.map((name) => [name, undefined]));
+}
+
+/** Finds conditions that compare the beginning of a path with a string. */
+export function pathWarnings({ config, problemAt }: PlacedPolicy): ConfigProblem[] {
+  return conditionsIn(config.security).flatMap(({ when, path }) =>
+    comparedPaths(when).map(({ argument, base, at }) =>
+      problemAt(
+        [...path],
+        `${argument}.startsWith("${base}") also holds for ${base.replace(/\/$/, '')}/../other; write path.under(${argument}, "${base}") (${placeIn(when, at)} of the expression)`,
+      ),
+    ),
+  );
 }
 
 /** Finds conditions on the groups of callers that no provider of the agent has. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ConfigProblem, ServiceConfig } from '../../src/actors/config/config.ts';
 import { securitySchema } from '../../src/actors/config/schema-security.ts';
-import { conditionProblems, groupWarnings } from '../../src/agent/rule-conditions.ts';
+import { conditionProblems, groupWarnings, pathWarnings } from '../../src/agent/rule-conditions.ts';
 import { toolCalled } from '../helpers/system-story.ts';
 
 const parameters = { type: 'object', properties: { amount: { type: 'number' } } };
@@ -58,4 +58,36 @@ it.each([
   expect(groupWarnings({ config, problemAt }).map(({ path }) => path)).toEqual(
     Array(warnings).fill('security.defer.tools.pay_out.0.when'),
   );
+});
+
+it('finds a variable that the policy does not name', () => {
+  const rule = { when: 'environment.SECRET == "eu"', to: 'channel:console:*' };
+  expect(
+    problemsOf({ policy: { environment: ['REGION'] }, defer: { tools: { pay_out: rule } } }),
+  ).toEqual([
+    'security.defer.tools.pay_out.when: No such key: SECRET (column 12 of the expression)',
+  ]);
+  const named = { ...rule, when: 'environment.REGION == "eu" || has(environment.REGION)' };
+  expect(
+    problemsOf({ policy: { environment: ['REGION'] }, defer: { tools: { pay_out: named } } }),
+  ).toEqual([]);
+});
+
+it.each<[string, string[]]>([
+  [
+    'args.amount > 5.0 || args.p.startsWith("/safe/")',
+    [
+      'args.p.startsWith("/safe/") also holds for /safe/../other; write path.under(args.p, "/safe/") (column 28 of the expression)',
+    ],
+  ],
+  ['args.p.startsWith("/safe/") && !args.p.contains("..")', []],
+  ['path.under(args.p, "/safe")', []],
+  ['args.name.startsWith("draft")', []],
+  ['caller.user_id.startsWith("/ci")', []],
+])('warns of the beginning of a path: %s', (when, messages) => {
+  const security = securitySchema.parse({
+    defer: { tools: { other: [{ when, allow: true }, { to: 'channel:console:*' }] } },
+  });
+  const config = { security } as unknown as ServiceConfig;
+  expect(pathWarnings({ config, problemAt }).map(({ message }) => message)).toEqual(messages);
 });

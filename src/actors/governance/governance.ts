@@ -11,6 +11,7 @@ export {
 export { callerReads } from './conditions/caller-reads.ts';
 export { type Condition, ConditionCompiler } from './conditions/condition.ts';
 export { conditionWords } from './conditions/condition-words.ts';
+export { comparedPaths } from './conditions/path-under.ts';
 export { type CelType, typesOf } from './conditions/schema-types.ts';
 export {
   type Credential,

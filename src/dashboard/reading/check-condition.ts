@@ -3,6 +3,7 @@ import { systemClock } from '../../actors/system-clock.ts';
 import { ToolMap } from '../../actors/tool-name.ts';
 import { namedTools } from '../../agent/named-tools.ts';
 import { readAgent } from '../../agent/read-agent.ts';
+import { unsetVariables } from '../../agent/rule-conditions.ts';
 import type {
   ConditionCheckJson,
   ConditionWordJson,
@@ -39,7 +40,9 @@ export async function checkCondition(
 ): Promise<ConditionCheckJson> {
   const { agent } = await readAgent(directory, env, systemClock());
   const tools = new ToolMap([...(agent?.toolbox.tools ?? [])]);
-  const compiler = new ConditionCompiler({ environment: {} });
+  const compiler = new ConditionCompiler({
+    environment: unsetVariables(agent?.config.security.policy.environment ?? []),
+  });
   const compiled = compiler.compile(when, tools.get(tool)?.parameters ?? {});
   return { fault: 'holds' in compiled ? null : { message: compiled.message, at: compiled.at } };
 }

@@ -22,7 +22,7 @@ const caller = z.strictObject({
 const earlier = z.strictObject({
   tool: z.string(),
   args: object.default({}),
-  outcome: z.enum(['succeeded', 'failed', 'withheld', 'unknown']).default('succeeded'),
+  outcome: z.enum(['succeeded', 'failed', 'withheld', 'unknown', 'not_run']).default('succeeded'),
 });
 
 const row = z.strictObject({

@@ -20,7 +20,7 @@ const ranCall = z.object({
   tool: z.string(),
   call_id: z.string(),
   args_sha256: digest,
-  outcome: z.enum(['succeeded', 'failed', 'withheld', 'unknown']),
+  outcome: z.enum(['succeeded', 'failed', 'withheld', 'unknown', 'not_run']),
 });
 
 const metadata = z.object({

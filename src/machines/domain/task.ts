@@ -104,8 +104,11 @@ export interface RanCall {
   argsSha256: string;
   /** The start of its arguments as JSON, for a model. */
   args: string;
-  /** `unknown` if the call was cut off; `withheld` if the output rules blocked its result. */
-  outcome: 'succeeded' | 'failed' | 'withheld' | 'unknown';
+  /**
+   * `unknown` if the call was cut off; `withheld` if the output rules blocked its result; `not_run` if another program
+   * received the call and reported that it did not run.
+   */
+  outcome: 'succeeded' | 'failed' | 'withheld' | 'unknown' | 'not_run';
   /** Start in epoch milliseconds. */
   at: number;
   /** The approver who released it; absent if no release was needed. */

@@ -20,7 +20,7 @@ export function holdAfter(task: Task, event: HoldEvent): HoldStep | null {
   const changed = { ...hold, account };
   const revised = { ...rest, hold: changed, wakeAt: accountDueAt(changed) };
   const fact = factOf(event, granted, changed);
-  return { task: withEnd(revised, granted, account), fact };
+  return { task: withEnd(revised, granted, { account, before: hold.account }), fact };
 }
 
 /** Returns whether a call was received by another process than the one with this claim. */
@@ -68,19 +68,24 @@ function factOf(
 const neverRan: HoldOutcome = { status: 'not_run' };
 
 /** Records the end of the call in its task: for its session, and for the approver. */
-function withEnd(task: Task, { callId }: GrantedCall, account: HoldAccount): Task {
+function withEnd(
+  task: Task,
+  { callId }: GrantedCall,
+  { account, before }: { account: HoldAccount; before: HoldAccount },
+): Task {
   const { state, withdrawn } = account;
   if (state === 'unaccounted') return withCallOutcome(task, callId, { kind: 'unknown' });
   const outcome = withdrawn === undefined ? account.outcome : neverRan;
   if (outcome === null) return task;
   const { ran = [], ...rest } = task;
-  const calls = ran.flatMap((one) => (one.callId === callId ? ended(one, outcome) : [one]));
+  const calls = ran.flatMap((one) => (one.callId === callId ? ended(one, outcome, before) : [one]));
   const ending = { ...rest, ...(calls.length === 0 ? {} : { ran: calls }) };
   return withCallOutcome(ending, callId, callOutcomeOf(outcome));
 }
 
-function ended(call: RanCall, { status }: HoldOutcome): RanCall[] {
-  return status === 'not_run' ? [] : [{ ...call, outcome: status }];
+/** A call that its program may have received counts in the history of the session, also if the program denies the run. */
+function ended(call: RanCall, { status }: HoldOutcome, { state }: HoldAccount): RanCall[] {
+  return state === 'granted' ? [] : [{ ...call, outcome: status }];
 }
 
 function callOutcomeOf({ status, error = '' }: HoldOutcome): CallOutcome {

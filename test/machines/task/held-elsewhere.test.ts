@@ -106,7 +106,7 @@ describe('a granted hold', () => {
       [{ ...started, outcome: 'failed' }],
       { kind: 'failed', error: 'x'.repeat(300) },
     ],
-    [{ status: 'not_run' }, undefined, { kind: 'neverRan' }],
+    [{ status: 'not_run' }, [{ ...started, outcome: 'not_run' }], { kind: 'neverRan' }],
   ])('ends with an outcome, %#', (outcome, ran, told) => {
     const step = closed(outcome);
     expect(step?.fact).toEqual({ type: 'hold.closed', call: mark, tool: 'Bash', ...outcome });
@@ -115,6 +115,12 @@ describe('a granted hold', () => {
     expect(step?.task.hold?.account).toEqual({
       ...{ state: 'closed', grantedAt: 500, releasedAt: 1_000, outcome },
     });
+  });
+
+  it('that its program never received does not count as started', () => {
+    const step = holdAfter(approvedHold(), { type: 'hold.closed', outcome: { status: 'not_run' } });
+    expect(step?.task.ran).toBeUndefined();
+    expect(step?.task.decided?.map((one) => one.outcome)).toEqual([{ kind: 'neverRan' }]);
   });
 
   it('without an outcome is unaccounted for', () => {

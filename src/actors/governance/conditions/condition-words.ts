@@ -64,6 +64,11 @@ export function conditionWords(environment: readonly string[]): ConditionWord[] 
     { word: 'history.sum(', type: 'double', about: 'sum(tool, path): sum of an argument.' },
     { word: 'history.last(', type: 'map', about: 'last(tool): arguments of the last call.' },
     { word: 'history.labels', type: 'list<string>', about: 'Labels of the session.' },
+    {
+      word: 'path.under(',
+      type: 'bool',
+      about: 'under(path, folder): whether an absolute path is the folder or below it.',
+    },
     { word: 'has(', type: 'bool', about: 'has(a.b): whether a member is present.' },
     { word: 'size(', type: 'int', about: 'Length of a text, list or map.' },
     { word: 'int(', type: 'int', about: 'Converts to a whole number.' },

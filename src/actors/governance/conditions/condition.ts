@@ -3,11 +3,12 @@ import type { JsonObject } from '../../../machines/json.ts';
 import { depthTag } from '../../../machines/workflow.ts';
 import { type LinearPattern, linearPattern } from '../guardrails/guardrails.ts';
 import { unnamedClaims } from './caller-reads.ts';
-import { failAtVagueValues, vagueValueFault } from './computed-values.ts';
+import { Budget, failAtVagueValues, vagueValueFault } from './computed-values.ts';
 import type { CallFacts } from './condition-input.ts';
 import { callerTypes, callTypes, taskTypes } from './condition-words.ts';
 import { childrenOf, costFault, type ExpressionFault } from './expression-limits.ts';
 import { History } from './history.ts';
+import { isUnder, Path } from './path-under.ts';
 import { type CelType, typesOf, valuesOf } from './schema-types.ts';
 
 /** A checked condition of a rule. */
@@ -23,8 +24,8 @@ export interface ConditionedCall {
 
 /** Parts that all conditions of an agent share. */
 export interface ConditionParts {
-  /** Variables of the daemon that conditions may read. */
-  environment: Readonly<Record<string, string>>;
+  /** Variables of the daemon that conditions may read, `undefined` for one that is not set; any other name is a fault. */
+  environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** Maximum length of an expression in characters. */
@@ -44,14 +45,17 @@ const limits = {
  * RE2.
  */
 export class ConditionCompiler {
-  readonly #environment: Readonly<Record<string, string>>;
+  readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #patterns = new Map<string, LinearPattern>();
   readonly #base: Environment;
+  /** Conditions are evaluated one at a time. */
+  readonly #budget = new Budget();
 
   constructor({ environment }: ConditionParts) {
     this.#environment = environment;
     this.#base = new Environment({ homogeneousAggregateLiterals: false, limits })
       .registerType('History', { ctor: History, fields: { labels: 'list<string>' } })
+      .registerType('Path', Path)
       .registerFunction('History.count(string): int', (history: History, tool: string) =>
         BigInt(history.count(tool)),
       )
@@ -67,7 +71,14 @@ export class ConditionCompiler {
       )
       .registerVariable('tool', 'string')
       .registerVariable('now', 'google.protobuf.Timestamp')
-      .registerVariable('environment', 'map<string, string>')
+      .registerFunction('Path.under(string, string): bool', (_: Path, path: string, base: string) =>
+        isUnder(path, base),
+      )
+      .registerConstant('path', 'Path', new Path())
+      .registerVariable({
+        name: 'environment',
+        schema: Object.fromEntries(Object.keys(environment).map((name) => [name, 'string'])),
+      })
       .registerVariable('history', 'History')
       .registerVariable({ name: 'caller', schema: callerTypes })
       .registerVariable({ name: 'call', schema: callTypes })
@@ -110,7 +121,7 @@ export class ConditionCompiler {
       const evaluate = environment.parse(withLinearMatches(text, ast));
       const [left] = matchesIn(evaluate.ast);
       if (left !== undefined) return { message: hiddenMatches, at: left.at };
-      failAtVagueValues(evaluate.ast);
+      failAtVagueValues(evaluate.ast, this.#budget);
       return this.#condition(evaluate, types);
     } catch (error) {
       return faultOf(error);
@@ -124,6 +135,7 @@ export class ConditionCompiler {
     return {
       holds: ({ tool, args }, { requester, task, ran, now }) => {
         try {
+          this.#budget.reset();
           const found = evaluate({
             args: valuesOf(args, types),
             tool,

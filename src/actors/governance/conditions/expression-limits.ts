@@ -51,9 +51,9 @@ function faultIn(node: ASTNode, elements: ReadonlySet<string> | null): Expressio
       );
     }
     const [variable, ...bodies] = operands;
-    if (macros.has(name) && variable?.op === 'id') {
+    if (isMacro(node)) {
       // An outer element would be searched once per inner one.
-      const inner = new Set([variable.args as string]);
+      const inner = new Set([variable?.args as string]);
       return faultIn(receiver, elements) ?? firstIn(bodies, inner);
     }
     return faultIn(receiver, elements) ?? firstIn(operands, elements);
@@ -91,6 +91,13 @@ function firstIn(
     if (found !== null) return found;
   }
   return null;
+}
+
+/** Returns whether a call runs over the elements of its receiver. */
+export function isMacro({ op, args }: ASTNode): boolean {
+  if (op !== 'rcall') return false;
+  const [name, , [variable]] = args;
+  return macros.has(name) && variable?.op === 'id';
 }
 
 /** Returns the parts of an expression, in order. */

@@ -36,7 +36,7 @@ export interface PolicyRulesParts {
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
   /** Variables of the daemon that conditions may read. */
-  environment: Readonly<Record<string, string>>;
+  environment: Readonly<Record<string, string | undefined>>;
   /** The file of an included policy, named with its rules; absent for the agent's own policy. */
   from?: string;
   /** Holds calls of tools that the agent does not list; absent if they need no approval, or are denied. */

@@ -68,7 +68,7 @@ export interface PolicyParts {
   /** The file of an included policy, named with its rules; absent for the agent's own policy. */
   from?: string;
   /** Variables of the daemon that conditions may read; none when absent. */
-  environment?: Readonly<Record<string, string>>;
+  environment?: Readonly<Record<string, string | undefined>>;
   /** Holds calls of tools that the agent does not list. */
   unlisted?: UnlistedRule | undefined;
   /** The tools of each caller; every caller sees every tool when absent. */

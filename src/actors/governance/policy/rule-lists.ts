@@ -48,7 +48,7 @@ export class RuleMatcher {
   readonly #conditions = new WeakMap<JsonObject, Map<string, Condition | null>>();
 
   constructor(parts: {
-    environment: Readonly<Record<string, string>>;
+    environment: Readonly<Record<string, string | undefined>>;
     tools: ReadonlyMap<string, Tool>;
     /** True if every rule only reports. */
     isShadow: boolean;
