@@ -2,7 +2,7 @@ import { createActor } from 'xstate';
 import { securitySchema } from '../src/actors/config/schema-security.ts';
 import { compileGuardrails } from '../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../src/actors/governance/modify/modify.ts';
-import { argumentsDigest } from '../src/actors/governance/policy/arguments-digest.ts';
+import { argsDigest } from '../src/actors/governance/policy/args-digest.ts';
 import { createGovern } from '../src/actors/governance/policy/govern.ts';
 import type { Tool } from '../src/actors/ports/tool.ts';
 import { randomIds } from '../src/actors/random-ids.ts';
@@ -50,7 +50,12 @@ const credentials = [
 ] as const;
 
 const args = { order_id: 'A-1042', amount: 5, reason: 'it arrived broken' };
-const call: ToolCall = { id: 'call', tool: tool.name, args, argsSha256: argumentsDigest(args) };
+const call: ToolCall = {
+  id: 'call',
+  tool: tool.name,
+  args,
+  argsSha256: argsDigest(tool.name, args),
+};
 const output = JSON.stringify({ order: 'A-1042', paid: true, lines: Array(20).fill('a line') });
 
 /** What governance costs a call that it allows: with nothing configured, and with every layer but alignment. */

@@ -1,4 +1,4 @@
-import { callDigests } from '../../src/actors/governance/governance.ts';
+import { argsDigest } from '../../src/actors/governance/governance.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import type { Answer } from '../../test/helpers/agent-client.ts';
 import type { AgentProcess } from '../../test/helpers/agent-process.ts';
@@ -55,7 +55,7 @@ export class HoldLoad extends Crowd {
 
   /** Calls that were handed out to a program. */
   get handedOut(): number {
-    const handed = this.answers.filter(({ released, callSha256 }) => !released && callSha256);
+    const handed = this.answers.filter(({ released, argsSha256 }) => !released && argsSha256);
     return new Set(handed.map(({ holdId }) => holdId)).size;
   }
 
@@ -90,7 +90,7 @@ export class HoldLoad extends Crowd {
     if (before === undefined) this.#asked.push(call);
     await this.#post(agent, call, this.random() < 0.3 ? 1 : 0);
     const told = this.answers.findLast(({ key }) => key === call.key);
-    if (told === undefined || told.callSha256 === null || this.random() < 0.2) return;
+    if (told === undefined || told.argsSha256 === null || this.random() < 0.2) return;
     const { holdId } = told;
     const status = this.pick(outcomes) ?? '';
     const answer = await agent.post(`/holds/${holdId}/outcome`, { status });
@@ -118,7 +118,7 @@ export class HoldLoad extends Crowd {
     call.holdId = holdId;
     this.answers.push({
       ...{ holdId, key, status: answered, released: released === true },
-      callSha256: args === undefined ? null : callDigests(tool, args).callSha256,
+      argsSha256: args === undefined ? null : argsDigest(tool, args),
     });
   }
 

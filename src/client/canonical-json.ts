@@ -22,6 +22,11 @@ export function canonicalJson(value: unknown, path: string): string {
   return `{${members.join()}}`;
 }
 
+/** Returns the `args_sha256` of a call: the SHA-256 of `{tool, args}` in RFC 8785 form. Throws TypeError as canonicalJson does. */
+export async function argsDigest(tool: string, args: Record<string, unknown>): Promise<string> {
+  return sha256(canonicalJson({ tool, args }, 'call'));
+}
+
 /** Returns the lower-case hex SHA-256 of a text. */
 export async function sha256(text: string): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));

@@ -1,4 +1,4 @@
-import { canonicalJson, isPlain, sha256 } from './canonical-json.ts';
+import { argsDigest, isPlain } from './canonical-json.ts';
 import { type Answer, errorOf } from './connection.ts';
 import { type DeniedStatus, GateUnavailable, HoldDenied, StepUpRequired } from './errors.ts';
 
@@ -124,7 +124,7 @@ export async function readHold(
     case 'approved': {
       const wasReleased = body['released'] === true || isPlain(body['outcome']);
       return {
-        ...{ ...known, status: body['status'], ...(await argumentsIn(body, status)) },
+        ...{ ...known, status: body['status'], ...(await argumentsIn(tool, body, status)) },
         ...{ note: text(body['note']), approver: text(body['approver']) },
         ...{ receipt: text(body['receipt']), wasReleased },
       };
@@ -135,20 +135,16 @@ export async function readHold(
 }
 
 /** Returns the arguments that may run, if they are plain JSON and have the digest of the answer. */
-async function argumentsIn(body: Record<string, unknown>, status: number) {
+async function argumentsIn(tool: string, body: Record<string, unknown>, status: number) {
   const { args, args_sha256: argsSha256 } = body;
   if (!isPlain(args)) throw new GateUnavailable('the answer of the gate has no args', status);
-  const actual = await digestOf(args).catch((error: unknown) => {
+  const actual = await argsDigest(tool, args).catch((error: unknown) => {
     throw new GateUnavailable('the args of the answer are not plain JSON', status, error);
   });
   if (actual !== argsSha256) {
     throw new GateUnavailable('the args of the answer do not match args_sha256', status);
   }
   return { args, argsSha256: actual };
-}
-
-async function digestOf(args: Arguments): Promise<string> {
-  return sha256(canonicalJson(args, 'args'));
 }
 
 function text(value: unknown): string | null {

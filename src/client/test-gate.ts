@@ -1,4 +1,4 @@
-import { canonicalJson, sha256 } from './canonical-json.ts';
+import { argsDigest } from './canonical-json.ts';
 import type { Arguments } from './decision.ts';
 import type { DeniedStatus } from './errors.ts';
 import { createGate, type Gate, type GateOptions } from './gate.ts';
@@ -83,7 +83,7 @@ export function createTestGate({
     } = typeof decision === 'string' ? { status: decision } : decision;
     const known = { hold_id, key: call.key, status, ...members };
     if (status !== 'allowed' && status !== 'approved') return known;
-    return { ...known, args, args_sha256: await sha256(canonicalJson(args, 'args')) };
+    return { ...known, args, args_sha256: await argsDigest(call.tool, args) };
   }
 
   const gate = createGate({

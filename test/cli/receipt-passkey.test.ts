@@ -12,13 +12,13 @@ import { cleanUp, temporaryFolder } from './holdpoint.ts';
 afterAll(cleanUp);
 
 const origin = 'https://approvals.example.com';
-const [deferralId, callSha256, nonce] = ['c-1', 'a'.repeat(64), 'n-1'];
+const [deferralId, argsSha256, nonce] = ['c-1', 'a'.repeat(64), 'n-1'];
 const own = keyOf('service-audit-v1', Buffer.alloc(32, 7));
 
 /** The claims of a call that a passkey released. */
 function claimsOf() {
   const key = new SoftPasskey(origin);
-  const text = passkeyText({ deferralId, callSha256, decision: 'approve' }, nonce);
+  const text = passkeyText({ deferralId, argsSha256, decision: 'approve' }, nonce);
   const challenge = hash('sha256', text, 'base64url');
   const registered: any = key.register({ challenge });
   const attestation = Buffer.from(registered.response.attestationObject, 'base64url');
@@ -33,9 +33,9 @@ function claimsOf() {
   };
   return {
     ...{ version: 1, task_id: 't-1', call_id: deferralId, deferral_id: deferralId },
-    ...{ args_sha256: callSha256, asked: { tool: 'pay' }, ran: null, lines: [] },
+    ...{ args_sha256: argsSha256, asked: { tool: 'pay' }, ran: null, lines: [] },
     decisions: [
-      { decision: 'approve', approver: 'ann@example.com', args_sha256: callSha256, passkey },
+      { decision: 'approve', approver: 'ann@example.com', args_sha256: argsSha256, passkey },
     ],
   };
 }

@@ -54,8 +54,10 @@ const approve = (approver_email: string, args?: object) => ({
   ...(args === undefined ? {} : { args }),
 });
 
-const sha256 = (value: object) => createHash('sha256').update(JSON.stringify(value)).digest('hex');
-const callSha256 = (args: object) => sha256({ args, tool: 'pay' });
+const argsSha256 = (args: object) =>
+  createHash('sha256')
+    .update(JSON.stringify({ args, tool: 'pay' }))
+    .digest('hex');
 const changes = [{ path: 'amount', before: '5', after: '4' }];
 
 /** The next deferral of the task, after the one with this id. */
@@ -82,14 +84,14 @@ describe('an approval that changes the arguments', () => {
       status: 200,
       body: {
         ...{ task_id: 't1', deferral_id: deferral.id, decision: 'approve', approver: ann },
-        ...{ status: 'resolved', edited_args_sha256: sha256({ amount: 4 }) },
+        ...{ status: 'resolved', edited_args_sha256: argsSha256({ amount: 4 }) },
       },
     });
     const { body } = await done;
     expect(textOf({ body })).toBe('paid {"amount":4}');
     const edit = {
       ...{ deferral_id: deferral.id, approver: ann, at: expect.any(String), changes },
-      ...{ args_sha256: sha256({ amount: 5 }), edited_args_sha256: sha256({ amount: 4 }) },
+      ...{ args_sha256: argsSha256({ amount: 5 }), edited_args_sha256: argsSha256({ amount: 4 }) },
     };
     expect(body.metadata.edits).toEqual([{ tool: 'pay', ...edit }]);
     const { body: mine } = await agent.get('/deferrals?decided_by=me');
@@ -98,26 +100,26 @@ describe('an approval that changes the arguments', () => {
       agent.audit('t1').flatMap((line) => (line.event === event ? [line.fields] : []));
     expect(fields('task_deferred_decision')).toMatchObject([
       {
-        ...{ call_id: deferral.id, args_sha256: callSha256({ amount: 5 }) },
-        edited_args_sha256: callSha256({ amount: 4 }),
+        ...{ call_id: deferral.id, args_sha256: argsSha256({ amount: 5 }) },
+        edited_args_sha256: argsSha256({ amount: 4 }),
       },
     ]);
-    const edited = { call_id: deferral.id, args_sha256: callSha256({ amount: 4 }) };
+    const edited = { call_id: deferral.id, args_sha256: argsSha256({ amount: 4 }) };
     expect(fields('tool_exec')).toMatchObject([edited, edited]);
     expect(fields('call_ruled')).toMatchObject([
-      { decision: 'defer', args_sha256: callSha256({ amount: 5 }) },
+      { decision: 'defer', args_sha256: argsSha256({ amount: 5 }) },
       { decision: 'allow', ...edited },
     ]);
     const receipt = await agent.get(`/tasks/t1/calls/${deferral.id}/receipt`);
     const keys = (await agent.get('/.well-known/audit-keys.json')).body;
     const { payload } = await compactVerify(String(receipt.body), createLocalJWKSet(keys));
     expect(JSON.parse(new TextDecoder().decode(payload))).toMatchObject({
-      args_sha256: callSha256({ amount: 4 }),
+      args_sha256: argsSha256({ amount: 4 }),
       decisions: [
         {
           approver: ann,
-          args_sha256: callSha256({ amount: 5 }),
-          edited_args_sha256: callSha256({ amount: 4 }),
+          args_sha256: argsSha256({ amount: 5 }),
+          edited_args_sha256: argsSha256({ amount: 4 }),
         },
       ],
     });
@@ -182,9 +184,9 @@ describe('an approval that changes the arguments', () => {
     const agent = await agentWith(defer(editable));
     const { done } = await parked(agent);
     const edit = approve(ann, { amount: 4 });
-    const wrong = { ...edit, args_sha256: sha256({ amount: 4 }) };
+    const wrong = { ...edit, args_sha256: argsSha256({ amount: 4 }) };
     expect((await agent.decide('t1', wrong)).status).toBe(409);
-    const right = { ...edit, args_sha256: sha256({ amount: 5 }) };
+    const right = { ...edit, args_sha256: argsSha256({ amount: 5 }) };
     expect((await agent.decide('t1', right)).status).toBe(200);
     expect(textOf(await done)).toContain('{"amount":4}');
   });
@@ -205,7 +207,7 @@ describe('an approval that changes the arguments', () => {
     const pins = { deferral_id: deferral.id, args_sha256: deferral.args_sha256 };
     const decisions = [{ task_id: 't1', ...approve(ann, { amount: 4 }), ...pins }];
     expect((await agent.post('/deferrals/decisions', { decisions })).body).toMatchObject({
-      decisions: [{ status: 200, body: { edited_args_sha256: sha256({ amount: 4 }) } }],
+      decisions: [{ status: 200, body: { edited_args_sha256: argsSha256({ amount: 4 }) } }],
     });
     expect(textOf(await done)).toContain('{"amount":4}');
   });
@@ -303,7 +305,10 @@ describe('the changed call', () => {
     );
     const { done, deferral } = await parked(agent);
     const { body } = await agent.decide('t1', approve(ann, { amount: 500 }));
-    expect(body).toMatchObject({ status: 'resolved', edited_args_sha256: sha256({ amount: 500 }) });
+    expect(body).toMatchObject({
+      status: 'resolved',
+      edited_args_sha256: argsSha256({ amount: 500 }),
+    });
     const next = await heldAgain(agent, deferral);
     expect(next).toMatchObject({
       ...{ to: 'channel:console:bank', approvers: [cy], approvals: [], args: { amount: 500 } },
@@ -313,7 +318,7 @@ describe('the changed call', () => {
     const [, claims = ''] = String(receipt.body).split('.');
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
       ...{ call_id: deferral.id, held_again_as: next.id, ran: null },
-      decisions: [{ decision: 'approve', edited_args_sha256: callSha256({ amount: 500 }) }],
+      decisions: [{ decision: 'approve', edited_args_sha256: argsSha256({ amount: 500 }) }],
     });
     const { metadata, status } = (await agent.get('/tasks/t1')).body;
     expect(status.message.parts[0].text).toBe(
@@ -330,7 +335,7 @@ describe('the changed call', () => {
     expect(opened[1]?.fields).toMatchObject({
       call_id: next.id,
       edited_from: {
-        ...{ call_id: deferral.id, args_sha256: callSha256({ amount: 5 }), approver: ann },
+        ...{ call_id: deferral.id, args_sha256: argsSha256({ amount: 5 }), approver: ann },
       },
     });
   });

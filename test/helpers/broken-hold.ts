@@ -7,7 +7,7 @@ export interface ToldHold {
   key: string;
   status: string;
   /** Digest of tool and arguments; `null` for an answer without a call to run. */
-  callSha256: string | null;
+  argsSha256: string | null;
   /** False for the answers that hand the call out. */
   released: boolean;
   /** The process that asked, where it named itself. */
@@ -141,7 +141,7 @@ function secondQuestions(holds: ReadonlyMap<string, readonly TaskLine[]>): strin
 }
 
 function brokenAnswer(answer: ToldHold, lines: readonly TaskLine[]): string[] {
-  const { holdId, key, status, callSha256 } = answer;
+  const { holdId, key, status, argsSha256 } = answer;
   const says = (what: string) => `hold ${holdId} was answered as ${status}, and ${what}`;
   if (lines[0]?.fields?.['key'] !== key) return [says('the log has no such hold')];
   const made = lines.filter(
@@ -151,13 +151,13 @@ function brokenAnswer(answer: ToldHold, lines: readonly TaskLine[]): string[] {
   const has = (name: string): boolean => lines.some(({ event }) => event.includes(name));
   switch (status) {
     case 'approved': {
-      if (callSha256 === null) return [];
+      if (argsSha256 === null) return [];
       const decided = last['edited_args_sha256'] ?? last['args_sha256'];
       return [
         ...(last['decision'] === 'approve' ? [] : [says('nobody approved it')]),
         // A program that reported that the call did not run was never handed it.
         ...(has('hold_released') || has('hold_outcome') ? [] : [says('the log has no release')]),
-        ...(decided === callSha256 ? [] : [says('its arguments are not those of the decision')]),
+        ...(decided === argsSha256 ? [] : [says('its arguments are not those of the decision')]),
       ];
     }
     case 'allowed': {
@@ -165,7 +165,7 @@ function brokenAnswer(answer: ToldHold, lines: readonly TaskLine[]): string[] {
       const ruled = rulings.at(-1)?.fields?.['args_sha256'];
       return [
         ...(has('hold_deferred') ? [says('it waited for a person')] : []),
-        ...(ruled === callSha256 ? [] : [says('its arguments are not those of the ruling')]),
+        ...(ruled === argsSha256 ? [] : [says('its arguments are not those of the ruling')]),
       ];
     }
     case 'rejected':
@@ -184,11 +184,11 @@ function brokenAnswer(answer: ToldHold, lines: readonly TaskLine[]): string[] {
 /** An answer with a decision stays the answer. */
 function changedAnswers(answers: readonly ToldHold[]): string[] {
   const decided = answers.filter(
-    ({ status, callSha256 }) => denials.has(status) || callSha256 !== null,
+    ({ status, argsSha256 }) => denials.has(status) || argsSha256 !== null,
   );
   return [...Map.groupBy(decided, ({ holdId }) => holdId)].flatMap(([id, own]) => {
     const statuses = [...new Set(own.map(({ status }) => status))];
-    const calls = new Set(own.flatMap(({ callSha256 }) => callSha256 ?? []));
+    const calls = new Set(own.flatMap(({ argsSha256 }) => argsSha256 ?? []));
     return [
       ...(statuses.length > 1 ? [`hold ${id} was answered as ${statuses.join(', then ')}`] : []),
       ...(calls.size > 1 ? [`hold ${id} was answered with different arguments`] : []),
@@ -198,7 +198,7 @@ function changedAnswers(answers: readonly ToldHold[]): string[] {
 
 /** Answers that were lost may reach the same process again. */
 function twiceHandedOut(answers: readonly ToldHold[]): string[] {
-  const handed = answers.filter(({ released, callSha256 }) => !released && callSha256 !== null);
+  const handed = answers.filter(({ released, argsSha256 }) => !released && argsSha256 !== null);
   return [...Map.groupBy(handed, ({ holdId }) => holdId)].flatMap(([id, own]) => {
     const named = new Set(own.flatMap(({ claim }) => claim ?? []));
     const processes = named.size + own.filter(({ claim }) => claim === undefined).length;

@@ -29,7 +29,8 @@ export function anAgent(changes: Partial<AgentJson> = {}): AgentJson {
 export function aDeferral(changes: Partial<DeferralJson> = {}): DeferralJson {
   return {
     agent_id: 'refunds',
-    id: 'd-1',
+    id: changes.id ?? 'd-1',
+    deferral_id: changes.id ?? 'd-1',
     task_id: 'refund-1',
     tool: 'issue_refund',
     to: 'channel:slack:#refunds',

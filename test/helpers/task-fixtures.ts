@@ -150,7 +150,7 @@ export function anEdit(overrides: Partial<CallEdit> = {}): CallEdit {
     at: times.decided,
     deferralId: 'call-1',
     before: { argsSha256: digest },
-    after: { argsSha256: editedDigest, callSha256: 'd4'.repeat(32) },
+    after: { argsSha256: editedDigest },
     changes: [
       { path: 'order', before: '7', after: '8' },
       { path: 'note', after: '"x"' },
@@ -161,10 +161,10 @@ export function anEdit(overrides: Partial<CallEdit> = {}): CallEdit {
 
 /** The arguments of `anEdit`, as a decision proposes them. */
 export function aProposedEdit(overrides: Partial<ProposedEdit> = {}): ProposedEdit {
-  const { after: digests, changes } = anEdit();
+  const { after, changes } = anEdit();
   return {
     args: { order: 8, note: 'x' },
-    digests,
+    ...after,
     changes,
     fault: null,
     before: { rule: aDeferRule({ isEditable: true }), name: null },

@@ -98,6 +98,7 @@ export function taskStories(now: number, ago = 195_000): TaskDetailJson[] {
   const deferral: DeferralJson = {
     agent_id: 'refunds',
     id: 'd-1',
+    deferral_id: 'd-1',
     task_id: 'refund-1',
     tool: refund,
     to: target,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { callDigests } from '../../src/actors/governance/governance.ts';
+import { argsDigest } from '../../src/actors/governance/governance.ts';
 import type { RecordedEvent } from '../../src/actors/records/records.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { brokenHold, brokenHolds, type ToldHold } from '../helpers/broken-hold.ts';
@@ -15,7 +15,7 @@ import { Told } from './told.ts';
 
 const rules = { held: 'pay', denied: 'wipe' };
 
-const digest = callDigests('pay', {}).callSha256;
+const digest = argsDigest('pay', {});
 const pay = { tool: 'pay', args_sha256: digest };
 
 const story: [event: string, fields?: JsonObject][] = [
@@ -97,7 +97,7 @@ describe('the log of a hold', () => {
     held[6]!,
   ];
   const answer: ToldHold = {
-    ...{ holdId: 't-1', key: 'k-1', status: 'approved', callSha256: digest, released: false },
+    ...{ holdId: 't-1', key: 'k-1', status: 'approved', argsSha256: digest, released: false },
   };
 
   const toldOf = (answers: ToldHold[], lines: typeof story, outcomes: string[] = []) =>
@@ -152,7 +152,7 @@ describe('the log of a hold', () => {
     ['hold t-1 was answered as approved, and the log has no release', [answer], held.slice(0, 5)],
     [
       'hold t-1 was answered as approved, and its arguments are not those of the decision',
-      [{ ...answer, callSha256: '1' }],
+      [{ ...answer, argsSha256: '1' }],
       held,
     ],
     [
@@ -162,7 +162,7 @@ describe('the log of a hold', () => {
     ],
     [
       'hold t-1 was answered as allowed, and its arguments are not those of the ruling',
-      [{ ...answer, status: 'allowed', callSha256: '1' }],
+      [{ ...answer, status: 'allowed', argsSha256: '1' }],
       allowed,
     ],
     ['hold t-1 was answered as pending, and the log has no such hold', [answer], []],
@@ -178,7 +178,7 @@ describe('the log of a hold', () => {
     ],
     [
       'hold t-1 was answered with different arguments',
-      [answer, { ...answer, callSha256: '1' }],
+      [answer, { ...answer, argsSha256: '1' }],
       held,
     ],
   ])('is broken when %s', (what, answers, lines) => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { callDigests } from '../../src/actors/governance/governance.ts';
+import { argsDigest } from '../../src/actors/governance/governance.ts';
 import {
   breakSentence,
   logFilesOf,
@@ -69,7 +69,7 @@ function brokenRuns(
   const calls = Map.groupBy(seen, ({ callId }) => callId);
   const twice = [...calls].filter(([, runs]) => runs.length > 1);
   const nameOf = ({ taskId, tool, args }: ToolSeen) =>
-    `${taskId} ${tool} ${callDigests(tool, args).callSha256}`;
+    `${taskId} ${tool} ${argsDigest(tool, args)}`;
   const unlogged = [...Map.groupBy(seen, nameOf)].filter(([name, runs]) => {
     const [id = '', tool, digest] = name.split(' ');
     const starts = (byTask.get(id) ?? []).filter(({ event, ...rest }) => {

@@ -1,4 +1,4 @@
-import { callDigests } from '../../src/actors/governance/governance.ts';
+import { argsDigest } from '../../src/actors/governance/governance.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { denials } from '../helpers/broken-hold.ts';
 import type { Cast, Stage } from './cast.ts';
@@ -228,7 +228,7 @@ export class SimulatedPrograms implements Cast {
   #hear(call: AskedCall, { status, body }: SurfaceAnswer, named: { claim?: string } = {}): void {
     const { key, tool } = call;
     const known = this.#holds.get(key);
-    const isSame = known === undefined || callSha256(known.call) === callSha256(call);
+    const isSame = known === undefined || argsSha256(known.call) === argsSha256(call);
     if (status === 404) this.#broken.push(`hold ${known?.id} is gone`);
     if (status === 409 && known !== undefined && isSame) {
       this.#broken.push(`the key ${key} no longer finds its call`);
@@ -247,7 +247,7 @@ export class SimulatedPrograms implements Cast {
     }
     this.#stage.told.answered({
       ...{ holdId, key, status: answered, released: body['released'] === true },
-      callSha256: args === undefined ? null : callDigests(tool, args).callSha256,
+      argsSha256: args === undefined ? null : argsDigest(tool, args),
       ...named,
     });
   }
@@ -259,6 +259,6 @@ async function waitingAt(agent: SimulatedAgent): Promise<Waiting[]> {
   return body['deferrals'] as unknown as Waiting[];
 }
 
-function callSha256({ tool, args }: AskedCall): string {
-  return callDigests(tool, args).callSha256;
+function argsSha256({ tool, args }: AskedCall): string {
+  return argsDigest(tool, args);
 }

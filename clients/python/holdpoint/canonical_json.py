@@ -32,6 +32,11 @@ def canonical_json(value: Any, path: str) -> str:
     return "{%s}" % ",".join(f"{name}:{canonical_json(member, f'{path}.{key}')}" for name, (key, member) in ordered)
 
 
+def args_digest(tool: str, args: dict[str, Any]) -> str:
+    """Returns the ``args_sha256`` of a call: the SHA-256 of ``{tool, args}`` in RFC 8785 form."""
+    return sha256(canonical_json({"tool": tool, "args": args}, "call"))
+
+
 def sha256(text: str) -> str:
     """Returns the lower-case hex SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()

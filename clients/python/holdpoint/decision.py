@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Awaitable, Callable
 
-from .canonical_json import canonical_json, sha256
+from .canonical_json import args_digest
 from .errors import GateUnavailable, HoldDenied, StepUpRequired
 
 _identifier = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
@@ -111,7 +111,7 @@ def read_hold(answer: Answer, *, tool: str, key: str) -> BaseDecision | PendingH
     if not isinstance(args, dict):
         raise GateUnavailable("the answer of the gate has no args", status)
     try:
-        digest = sha256(canonical_json(args, "args"))
+        digest = args_digest(tool, args)
     except (TypeError, RecursionError) as error:
         raise GateUnavailable("the args of the answer are not plain JSON", status) from error
     if digest != body.get("args_sha256"):

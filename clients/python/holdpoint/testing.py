@@ -8,7 +8,7 @@ import threading
 from typing import Any, Callable
 
 from .async_gate import AsyncGate
-from .canonical_json import canonical_json, sha256
+from .canonical_json import args_digest
 from .gate import Gate
 from .steps import Request, Response
 from .transport import Closing
@@ -45,7 +45,7 @@ class _Memory:
         decision = self._decide(call)
         members = {"status": decision} if isinstance(decision, str) else decision
         known = {"hold_id": f"hold-{len(self.calls)}", "key": call["key"], "args": call["args"], **members}
-        return {**known, "args_sha256": sha256(canonical_json(known["args"], "args"))}
+        return {**known, "args_sha256": args_digest(call["tool"], known["args"])}
 
 
 def _allow(_call: dict[str, Any]) -> str:

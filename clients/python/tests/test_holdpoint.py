@@ -74,7 +74,7 @@ class Holds(unittest.TestCase):
             (decision.status, decision.args, decision.was_released, decision.note, decision.approver),
             ("allowed", LS, False, None, None),
         )
-        self.assertEqual(decision.args_sha256, hashlib.sha256(b'{"command":"ls"}').hexdigest())
+        self.assertEqual(decision.args_sha256, hashlib.sha256(b'{"args":{"command":"ls"},"tool":"Bash"}').hexdigest())
         decision.report("not_run")
         self.assertEqual(outcome_of(decision.hold_id), {"status": "not_run"})
 
@@ -222,7 +222,7 @@ class AsyncHolds(unittest.IsolatedAsyncioTestCase):
         self.assertEqual({decision.status for decision in await asyncio.gather(*held)}, {"approved"})
 
 
-DIGEST = hashlib.sha256(b"{}").hexdigest()
+DIGEST = hashlib.sha256(b'{"args":{},"tool":"pay"}').hexdigest()
 APPROVED = {"hold_id": "h-1", "key": "k", "status": "approved", "args": {}, "args_sha256": DIGEST}
 
 

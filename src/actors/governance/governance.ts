@@ -32,7 +32,7 @@ export {
   readSkillRules,
 } from './guardrails/guardrails.ts';
 export { compileModify, type Modify } from './modify/modify.ts';
-export { argumentsDigest, callDigests } from './policy/arguments-digest.ts';
+export { argsDigest, canonicalDigest } from './policy/args-digest.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
 export { listsArguments } from './policy/named-arguments.ts';
 export { createGovernInForce, Policies, type PolicyVersion } from './policy/policies.ts';

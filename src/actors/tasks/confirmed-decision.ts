@@ -1,19 +1,16 @@
 import type { ConfirmedDecision } from '../../machines/domain/passkey-confirmation.ts';
 import type { Deferral } from '../../machines/domain/task.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
-import { callDigests } from '../governance/governance.ts';
+import { argsDigest } from '../governance/governance.ts';
 
-/**
- * Returns what a passkey confirms with a decision on a held call; `null` for a call of an older release without the digest.
- */
+/** Returns what a passkey confirms with a decision on a held call. */
 export function confirmedDecision(
-  { id: deferralId, tool, callSha256 }: Deferral,
+  { id: deferralId, tool, argsSha256 }: Deferral,
   { verb: decision, args }: Pick<DecisionAttempt, 'verb' | 'args'>,
-): ConfirmedDecision | null {
-  if (callSha256 === undefined) return null;
-  const edited = args === undefined ? callSha256 : callDigests(tool, args).callSha256;
+): ConfirmedDecision {
+  const edited = args === undefined ? argsSha256 : argsDigest(tool, args);
   return {
-    ...{ deferralId, callSha256, decision },
-    ...(edited === callSha256 ? {} : { editedCallSha256: edited }),
+    ...{ deferralId, argsSha256, decision },
+    ...(edited === argsSha256 ? {} : { editedArgsSha256: edited }),
   };
 }

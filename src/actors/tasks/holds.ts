@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { HoldOutcome, HoldRequest } from '../../machines/domain/hold.ts';
 import type { Caller, Task } from '../../machines/domain/task.ts';
 import type { JsonObject } from '../../machines/json.ts';
-import { argumentsDigest, type Policies } from '../governance/governance.ts';
+import { canonicalDigest, type Policies } from '../governance/governance.ts';
 import type { TaskStore } from '../records/records.ts';
 import { unrecorded } from '../system-error.ts';
 import type { Changed, HoldAccounts, OutcomeAnswer } from './hold-accounts.ts';
@@ -52,7 +52,7 @@ export class Holds {
     intake.checkRun();
     const { tool, runsSha256, cwd } = asks;
     const place = cwd === undefined ? {} : { cwd };
-    const askedSha256 = argumentsDigest({ tool, args, runsSha256: runsSha256 ?? null, ...place });
+    const askedSha256 = canonicalDigest({ tool, args, runsSha256: runsSha256 ?? null, ...place });
     const stated = runsSha256 === undefined ? {} : { runsSha256 };
     const hold = this.#shown({ ...asks, askedSha256 });
     const request = { ...asked, calls: [{ tool, args, ...stated }], hold };

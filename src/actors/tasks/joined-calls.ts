@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Caller, isFinal, type Task, type ToolCall } from '../../machines/domain/task.ts';
 import { satisfiesAcr } from '../../machines/governance/step-up.ts';
 import { wellFormed } from '../../machines/text.ts';
-import { argumentsDigest, noFacts, type Policies, type Policy } from '../governance/governance.ts';
+import { argsDigest, noFacts, type Policies, type Policy } from '../governance/governance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { MessageRows } from '../records/records.ts';
 import type { Recalled, SentMessages } from './sent-messages.ts';
@@ -68,7 +68,7 @@ export class JoinedCalls {
 /** Returns a call as it is accepted. */
 function askedAs({ tool, args: given }: AskedCall): ToolCall {
   const args = wellFormed(given);
-  return { id: '', tool, args, argsSha256: argumentsDigest(args) };
+  return { id: '', tool, args, argsSha256: argsDigest(tool, args) };
 }
 
 function wouldBeHeld(

@@ -2,7 +2,7 @@ import type { Deferral } from '../../machines/domain/task.ts';
 import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import type { ProposedEdit } from '../../machines/governance/decision.ts';
 import type { AppliedRule } from '../../machines/governance/ruling.ts';
-import { callDigests, type Policy } from '../governance/governance.ts';
+import { argsDigest, type Policy } from '../governance/governance.ts';
 import type { Ids } from '../ports/ids.ts';
 import { argumentFault } from './effects/argument-fault.ts';
 
@@ -21,7 +21,7 @@ export function proposedEdit(
   const { changes, misfit } = policy.changesOf(deferral, args);
   return {
     args,
-    digests: callDigests(tool, args),
+    argsSha256: argsDigest(tool, args),
     changes,
     fault: argumentFault(tool, args) ?? misfit,
     before,

@@ -8,7 +8,7 @@ import type { AppliedRule } from '../../machines/governance/ruling.ts';
 import { isFrom, shorterMemory } from '../../machines/governance/tightened.ts';
 import type { RedeemInput, RuledTask } from '../../machines/governance/tool-call-setup.ts';
 import type { JsonObject } from '../../machines/json.ts';
-import { argumentsDigest, type Policies } from '../governance/governance.ts';
+import { canonicalDigest, type Policies } from '../governance/governance.ts';
 import type { PeopleDirectory } from '../people/people.ts';
 import type { Clock } from '../ports/clock.ts';
 import { grantee } from '../ports/grants.ts';
@@ -188,7 +188,7 @@ interface GrantChange {
 }
 
 function digestOf(rule: DeferRule): string {
-  return argumentsDigest(JSON.parse(JSON.stringify(rule)) as JsonObject);
+  return canonicalDigest(JSON.parse(JSON.stringify(rule)) as JsonObject);
 }
 
 function isSameOrigin(one: CallOrigin = {}, other: CallOrigin = {}): boolean {

@@ -114,7 +114,7 @@ function decideCommand(session: Session, decision: 'approve' | 'reject'): Comman
     .option('--email <email>', 'email address of the approver, for calls with an allowlist')
     .option('--note <text>', 'why')
     .option('--deferral <id>', 'decide only if this deferral is pending')
-    .option('--args-sha256 <hash>', 'decide only if the arguments match this digest');
+    .option('--args-sha256 <hash>', 'decide only if the call has this args_sha256');
   if (decision === 'approve') {
     command
       .option('--args <json|file>', 'run the call with these arguments, if its rule allows it')

@@ -1,6 +1,6 @@
 import { load, YAMLException } from 'js-yaml';
 import * as z from 'zod';
-import { argumentsDigest } from '../../actors/governance/governance.ts';
+import { argsDigest } from '../../actors/governance/governance.ts';
 import { yamlLimits } from '../../actors/yaml-limits.ts';
 import type { Caller, RanCall } from '../../machines/domain/task.ts';
 import type { JsonObject } from '../../machines/json.ts';
@@ -96,7 +96,7 @@ export function ranBefore({ history }: TestRow): RanCall[] {
   return history.map(({ tool, args, outcome }, index) => ({
     tool,
     callId: `earlier-${index}`,
-    argsSha256: argumentsDigest(args),
+    argsSha256: argsDigest(tool, args),
     args: JSON.stringify(args),
     outcome,
     at: index,

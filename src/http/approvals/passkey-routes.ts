@@ -94,10 +94,7 @@ async function confirmedOf(
     const { status, body } = presentAnswer(id, answer ?? { kind: 'notPending' });
     throw new Problem(status as 404 | 409, body as { error: string });
   }
-  const confirmed = confirmedDecision(held, attempt);
-  if (confirmed !== null) return confirmed;
-  const error = 'a call of an older release cannot be confirmed with a passkey; ask for it again';
-  throw new Problem(409, { error });
+  return confirmedDecision(held, attempt);
 }
 
 /** Returns an outcome that is no refusal. Throws a 403 Problem for a refusal. */

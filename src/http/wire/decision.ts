@@ -65,7 +65,7 @@ export const decided = z
       .enum(['resolved', 'recorded'])
       .describe('recorded: one of several approvals that a quorum asks for.'),
     edited_args_sha256: digest
-      .describe('SHA-256 of the changed arguments; the changed call is ruled on again.')
+      .describe('`args_sha256` of the changed call, which is ruled on again.')
       .exactOptional(),
   })
   .meta({ id: 'DecisionAnswer' });

@@ -12,7 +12,7 @@ import { time, timestamp } from './timestamp.ts';
 export const digest = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
-  .describe('SHA-256 of the arguments as they would run.');
+  .describe('SHA-256 of `{tool, args}` in RFC 8785 form, with the arguments as they would run.');
 
 /** The schema of a change that an approver made to the arguments of a call. */
 export const callEdit = z
@@ -20,8 +20,8 @@ export const callEdit = z
     deferral_id: z.string().describe('The call before the change.'),
     approver: z.string(),
     at: time,
-    args_sha256: digest.describe('SHA-256 of the arguments before the change.'),
-    edited_args_sha256: digest.describe('SHA-256 of the arguments after the change.'),
+    args_sha256: digest.describe('`args_sha256` of the call before the change.'),
+    edited_args_sha256: digest.describe('`args_sha256` of the call after the change.'),
     changes: argumentChanges,
   })
   .meta({ id: 'CallEdit' });
@@ -29,6 +29,7 @@ export const callEdit = z
 export const deferral = z
   .object({
     id: z.string(),
+    deferral_id: z.string().describe('Equal to `id`, as decisions name it.'),
     task_id: z.string(),
     title: z
       .string()
@@ -185,6 +186,7 @@ export function presentDeferral(
   );
   return {
     id: held.id,
+    deferral_id: held.id,
     task_id: id,
     title: titleOf(task),
     tool: held.tool,

@@ -9,9 +9,7 @@ export const grant = z
     tool: z.string(),
     scope: z.enum(['task', 'caller']),
     when: z.string().describe('CEL condition of the calls it releases.').exactOptional(),
-    args_sha256: digest
-      .describe('Digest of the arguments of the calls it releases.')
-      .exactOptional(),
+    args_sha256: digest.describe('`args_sha256` of the calls that it releases.').exactOptional(),
     requester: z.string().nullable().describe('The caller whose calls it releases.'),
     approver: z.string(),
     for: z.string().exactOptional(),

@@ -2,19 +2,19 @@ import type { CallMark } from './facts.ts';
 import type { Deferral, ToolCall } from './task.ts';
 
 /** Returns the identity in the log of a call about which no person was asked. */
-export function markOfCall({ id, callSha256, ...ruled }: ToolCall): CallMark {
-  return { callId: id, ...(callSha256 === undefined ? {} : { callSha256 }), ...policyOf(ruled) };
+export function markOfCall({ id, argsSha256, ...ruled }: ToolCall): CallMark {
+  return { callId: id, argsSha256, ...policyOf(ruled) };
 }
 
 /** Returns the identity in the log of a held or released call; `ruled` is the call if its ruling is the event. */
 export function markOfDeferral(
-  { id, callSha256, runsSha256 }: Deferral,
+  { id, argsSha256, runsSha256 }: Deferral,
   ruled: Pick<ToolCall, 'policySha256'> = {},
 ): CallMark {
   return {
     callId: id,
     deferralId: id,
-    ...(callSha256 === undefined ? {} : { callSha256 }),
+    argsSha256,
     ...(runsSha256 === undefined ? {} : { runsSha256 }),
     ...policyOf(ruled),
   };

@@ -37,8 +37,8 @@ export interface CallMark {
   callId?: string;
   /** Absent if no person was asked about the call. */
   deferralId?: string;
-  /** Digest of tool and arguments after MODIFY. */
-  callSha256?: string;
+  /** As in the call, after MODIFY. */
+  argsSha256?: string;
   /** Digest of everything that determines the call's effect. */
   runsSha256?: string;
   /** Digest of the policy that ruled on the call; absent if it has not been ruled on. */
@@ -69,8 +69,8 @@ export interface DecisionReport {
   /** How the approver's name was established, as returned by `vouchedBy`. */
   vouchedBy: string;
   method: DecisionMethod;
-  /** Digest of tool and arguments as the approver changed them; absent if they are unchanged. */
-  editedCallSha256?: string;
+  /** `argsSha256` of the call as the approver changed it; absent if it is unchanged. */
+  editedArgsSha256?: string;
   /** The approver's identity established by a token or a chat; `null` without authentication. */
   caller: Pick<Caller, 'provider' | 'userId'> | null;
   /** The chat that submitted the decision; absent for the HTTP endpoint. */

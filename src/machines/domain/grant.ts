@@ -19,7 +19,7 @@ export interface Grant {
   requester: Pick<Caller, 'provider' | 'userId'> | null;
   /** The session in which it counts; absent for all calls of the requester. */
   session?: string;
-  /** Digest of the arguments that it covers; absent if a condition covers them. */
+  /** `argsSha256` of the calls that it covers; absent if a condition covers them. */
   argsSha256?: string;
   when?: string;
   /** The folder and the coding agent of the call; calls of another origin are not covered. Absent if both are unknown. */

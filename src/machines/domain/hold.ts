@@ -52,8 +52,6 @@ export interface GrantedCall {
   argsSha256: string;
   /** The arguments before MODIFY; absent if equal to `args`. */
   asked?: JsonObject;
-  /** Digest of tool and arguments, as in the log. */
-  callSha256?: string;
   runsSha256?: string;
   /** Digest of the policy that ruled on the call. */
   policySha256?: string;

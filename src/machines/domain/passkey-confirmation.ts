@@ -1,11 +1,11 @@
 /** The decision that a person confirms with a passkey. */
 export interface ConfirmedDecision {
   deferralId: string;
-  /** Digest of tool and arguments of the held call. */
-  callSha256: string;
+  /** `argsSha256` of the held call. */
+  argsSha256: string;
   decision: 'approve' | 'reject';
-  /** Digest of tool and arguments as the approver changes them; absent for no change. */
-  editedCallSha256?: string;
+  /** `argsSha256` of the call as the approver changes it; absent for no change. */
+  editedArgsSha256?: string;
 }
 
 /** The assertion of a passkey with all that is needed to verify it offline; binary values are in base64url. */

@@ -61,10 +61,8 @@ export interface ToolCall {
   id: string;
   tool: string;
   args: JsonObject;
-  /** Lower-case hex SHA-256 of the RFC 8785 form of `args`. */
+  /** Lower-case hex SHA-256 of the RFC 8785 form of `{tool, args}`. */
   argsSha256: string;
-  /** Lower-case hex SHA-256 of the RFC 8785 form of `{tool, args}`; absent in data of older releases. */
-  callSha256?: string;
   /** The model's arguments before MODIFY; absent if equal to `args`, and after the call has ended. */
   asked?: JsonObject;
   /** Digest of the tool definition offered to the model; absent if none was offered, and after the call has ended. */
@@ -206,8 +204,8 @@ export interface CallEdit extends Approval {
   /** The deferral of the call as it was before. */
   deferralId: string;
   /** Digests of the call before, named as in a call. */
-  before: Pick<ToolCall, 'argsSha256' | 'callSha256'>;
-  after: Required<Pick<ToolCall, 'argsSha256' | 'callSha256'>>;
+  before: Pick<ToolCall, 'argsSha256'>;
+  after: Pick<ToolCall, 'argsSha256'>;
   changes: ArgumentChange[];
 }
 
@@ -235,10 +233,8 @@ export interface Deferral {
   id: string;
   tool: string;
   args: JsonObject;
-  /** Binds the decision to the arguments: exactly the approved arguments run. */
+  /** Binds the decision to the call: exactly the approved arguments run. */
   argsSha256: string;
-  /** Digest of tool and arguments, as in the log; absent in data of older releases. */
-  callSha256?: string;
   /** Digest of everything that determines the call's effect; absent in data of older releases. */
   runsSha256?: string;
   /** Changes that approvers made to the arguments, oldest first; absent for none. */

@@ -129,7 +129,7 @@ export function lacksReason(deferral: Deferral, attempt: DecisionAttempt): boole
 /** The arguments of a decision, compared with those of the pending call. */
 export interface ProposedEdit extends EditRuling {
   args: JsonObject;
-  digests: CallEdit['after'];
+  argsSha256: string;
   changes: ArgumentChange[];
   /** The reason why the arguments do not fit the tool; `null` if they do. */
   fault: string | null;
@@ -151,18 +151,18 @@ export function mayNotEdit(
 
 /** Returns true if a decision changes the arguments. */
 export function isEdit({ argsSha256 }: Deferral, edit: ProposedEdit | null): edit is ProposedEdit {
-  return edit !== null && edit.digests.argsSha256 !== argsSha256;
+  return edit !== null && edit.argsSha256 !== argsSha256;
 }
 
 /** Returns the record of the change that an approval makes. */
 export function editOf(
   deferral: Deferral,
   attempt: DecisionAttempt,
-  { digests: after, changes }: ProposedEdit,
+  { argsSha256: edited, changes }: ProposedEdit,
 ): CallEdit {
-  const { id: deferralId, argsSha256, callSha256 } = deferral;
-  const before = { argsSha256, ...(callSha256 === undefined ? {} : { callSha256 }) };
-  return { ...approvalOf(deferral, attempt), deferralId, before, after, changes };
+  const { id: deferralId, argsSha256 } = deferral;
+  const digests = { before: { argsSha256 }, after: { argsSha256: edited } };
+  return { ...approvalOf(deferral, attempt), deferralId, ...digests, changes };
 }
 
 /**
@@ -223,6 +223,6 @@ export function answerCounted(
   edit: ProposedEdit | null = null,
 ): DecisionAnswer {
   const approver = approverName(deferral, attempt);
-  const edited = isEdit(deferral, edit) ? { editedSha256: edit.digests.argsSha256 } : {};
+  const edited = isEdit(deferral, edit) ? { editedSha256: edit.argsSha256 } : {};
   return { kind, deferralId: deferral.id, decision: attempt.verb, approver, ...edited };
 }

@@ -116,7 +116,6 @@ export function openDeferral(
     tool: call.tool,
     args: call.args,
     argsSha256: call.argsSha256,
-    ...(call.callSha256 === undefined ? {} : { callSha256: call.callSha256 }),
     ...(call.edits === undefined ? {} : { edits: call.edits }),
     context: renderContext(contextTemplate, call.tool, shown),
     shown,

@@ -8,14 +8,14 @@ import type { ProposedEdit } from './decision.ts';
  * (docs/contract/approvals-page.md).
  */
 export function passkeyText(
-  { deferralId, callSha256, decision, editedCallSha256 }: ConfirmedDecision,
+  { deferralId, argsSha256, decision, editedArgsSha256 }: ConfirmedDecision,
   nonce: string,
 ): string {
   return JSON.stringify({
-    args_sha256: callSha256,
+    args_sha256: argsSha256,
     decision,
     deferral_id: deferralId,
-    ...(editedCallSha256 === undefined ? {} : { edited_args_sha256: editedCallSha256 }),
+    ...(editedArgsSha256 === undefined ? {} : { edited_args_sha256: editedArgsSha256 }),
     nonce,
   });
 }
@@ -40,12 +40,12 @@ function isConfirmed(
   edit: ProposedEdit | null,
 ): boolean {
   if (passkey === undefined) return false;
-  const { deferralId, callSha256, decision, editedCallSha256 } = passkey.confirmed;
-  const edited = edit?.digests.callSha256 === deferral.callSha256 ? undefined : edit?.digests;
+  const { deferralId, argsSha256, decision, editedArgsSha256 } = passkey.confirmed;
+  const edited = edit?.argsSha256 === deferral.argsSha256 ? undefined : edit?.argsSha256;
   return (
     deferralId === deferral.id &&
-    callSha256 === deferral.callSha256 &&
+    argsSha256 === deferral.argsSha256 &&
     decision === verb &&
-    editedCallSha256 === edited?.callSha256
+    editedArgsSha256 === edited
   );
 }

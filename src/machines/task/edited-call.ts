@@ -15,7 +15,11 @@ export function withEdit(
   const made = editOf(deferral, attempt, edit);
   const approval = approvalOf(deferral, attempt);
   const { asked: _, ...call } = currentCall(context);
-  const changed = { args: edit.args, ...edit.digests, edits: [...(call.edits ?? []), made] };
+  const changed = {
+    args: edit.args,
+    argsSha256: edit.argsSha256,
+    edits: [...(call.edits ?? []), made],
+  };
   return {
     pending: [{ ...call, ...changed }, ...context.pending.slice(1)],
     held: {

@@ -190,7 +190,7 @@ export function decision(
     vouchedBy: vouchedBy(deferral, attempt),
     method: methodOf(attempt),
     ...(isRepeated ? { isRepeated } : {}),
-    ...(isEdited ? { editedCallSha256: edit.digests.callSha256 } : {}),
+    ...(isEdited ? { editedArgsSha256: edit.argsSha256 } : {}),
     caller: caller && { provider: caller.provider, userId: caller.userId },
     ...(attempt.source === undefined ? {} : { source: attempt.source }),
     ...(attempt.passkey === undefined ? {} : { passkey: attempt.passkey.assertion }),

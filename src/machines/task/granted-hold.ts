@@ -19,7 +19,6 @@ export function grantHold(context: TaskContext): Partial<TaskContext> {
     args: call.args,
     argsSha256: call.argsSha256,
     ...(call.asked === undefined ? {} : { asked: call.asked }),
-    ...(call.callSha256 === undefined ? {} : { callSha256: call.callSha256 }),
     ...(hold.runsSha256 === undefined ? {} : { runsSha256: hold.runsSha256 }),
     ...(call.policySha256 === undefined ? {} : { policySha256: call.policySha256 }),
     ...(isApproved ? { deferralId: call.id } : {}),

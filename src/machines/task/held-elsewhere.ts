@@ -45,11 +45,11 @@ function factOf(
   granted: GrantedCall,
   { tool, outcomeWithin, account }: Pick<Hold, 'tool' | 'outcomeWithin' | 'account'>,
 ): TaskFact {
-  const { callId, callSha256, runsSha256, deferralId } = granted;
+  const { callId, argsSha256, runsSha256, deferralId } = granted;
   const call = {
     callId,
     ...(deferralId === undefined ? {} : { deferralId }),
-    ...(callSha256 === undefined ? {} : { callSha256 }),
+    argsSha256,
     ...(runsSha256 === undefined ? {} : { runsSha256 }),
   };
   if (account?.withdrawn !== undefined) {

@@ -222,7 +222,7 @@ function noteForModel(context: TaskContext): Pick<Exchange, 'approval'> {
 }
 
 /**
- * Returns the digest of the arguments that an approver released for the current call, or `null` if it needed no
+ * Returns the digest that an approver released for the current call, or `null` if it needed no
  * approval.
  */
 export function approvedDigest(context: TaskContext): string | null {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { callDigests } from '../../../src/actors/governance/governance.ts';
+import { argsDigest } from '../../../src/actors/governance/governance.ts';
 import { presentHold } from '../../../src/http/wire/hold.ts';
 import type { HoldOutcome } from '../../../src/machines/domain/hold.ts';
 import type { JsonObject } from '../../../src/machines/json.ts';
@@ -231,7 +231,7 @@ async function play(real: Real, one: Command, { answers, outcomes }: Heard): Pro
   const isHandedOut = isChanged && given !== undefined;
   answers.push({
     ...{ holdId: id, key: one.key, status, released: !isHandedOut, claim: one.claim },
-    callSha256: isHandedOut ? callDigests('Bash', given as JsonObject).callSha256 : null,
+    argsSha256: isHandedOut ? argsDigest('Bash', given as JsonObject) : null,
   });
 }
 

@@ -1,6 +1,6 @@
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { argumentsDigest } from '../../../src/actors/governance/governance.ts';
+import { argsDigest } from '../../../src/actors/governance/governance.ts';
 import { startTestAgent, type TestAgent, textOf } from '../../helpers/test-agent.ts';
 
 /** One rule for each decision, by amount, with the log in the words of AARM. */
@@ -134,7 +134,7 @@ describe('AARM R5, receipts', () => {
     const policy_sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
     expect(claims).toMatchObject({ task_id: 't1', rulings: [{ decision, policy_sha256 }] });
     const args = { amount: amount === 7 ? 6 : amount };
-    expect(claims.args_sha256).toBe(argumentsDigest({ tool: 'pay', args }));
+    expect(claims.args_sha256).toBe(argsDigest('pay', args));
   });
 
   it('of a held call names the reason, the method and the time of its resolution', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assign, createActor } from 'xstate';
 import { type ToolRules, ungoverned } from '../../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../src/machines/governance/tool-call-machine.ts';
-import { aCall, aCaller, aTaskInput, times } from '../../helpers/task-fixtures.ts';
+import { aCall, aCaller, aTaskInput, digest, times } from '../../helpers/task-fixtures.ts';
 
 /** Rules on `aCall` by these rules alone; nothing is filled in. */
 function rule(rules: ToolRules, acr: string) {
@@ -30,7 +30,7 @@ describe('a call that nothing governs', () => {
       facts: [
         {
           type: 'call.ruled',
-          call: { callId: 'call-1' },
+          call: { callId: 'call-1', argsSha256: digest },
           tool: 'issue_refund',
           decision: 'allow',
           layer: 'defer',

@@ -29,6 +29,7 @@ import {
   aProposedEdit,
   aRefusal,
   aTaskInput,
+  digest,
   runsDigest,
   times,
   toolRules,
@@ -132,7 +133,14 @@ function ruledFact(
   callId = 'call-1',
 ): TaskFact {
   const tool = 'issue_refund';
-  return { type: 'call.ruled', call: { callId }, tool, decision, layer, reason };
+  return {
+    type: 'call.ruled',
+    call: { callId, argsSha256: digest },
+    tool,
+    decision,
+    layer,
+    reason,
+  };
 }
 
 const permitted = record('alignment', 'allow', 'no rule denies it');
@@ -672,7 +680,12 @@ describe('a call under a rule that remembers approvals', () => {
       record('defer', 'allow', 'released by a grant of ann@example.com'),
     );
     expect(facts).toEqual([
-      { type: 'grant.used', call: { callId: 'call-1' }, tool: 'issue_refund', grant },
+      {
+        type: 'grant.used',
+        call: { callId: 'call-1', argsSha256: digest },
+        tool: 'issue_refund',
+        grant,
+      },
       ruledFact('defer', 'allow', 'released by a grant of ann@example.com'),
     ]);
   });
@@ -828,15 +841,15 @@ describe('a call that was held', () => {
 });
 
 describe('a call whose arguments its approver has changed', () => {
-  const { args, digests } = aProposedEdit();
+  const { args, argsSha256 } = aProposedEdit();
   const ann = { approver: 'ann@example.com', at: times.decided };
-  const call = aCall({ args, ...digests, edits: [anEdit()] });
+  const call = aCall({ args, argsSha256, edits: [anEdit()] });
   const rule = aDeferRule({ isEditable: true });
   const editedUnder = (before: DeferRule | null, deferral: Partial<Deferral> = {}) => ({
     ...{ call, now: times.decided },
     held: {
       deferral: aDeferral({
-        ...{ args, ...digests, edits: [anEdit()], runsSha256: runsDigest, isEditable: true },
+        ...{ args, argsSha256, edits: [anEdit()], runsSha256: runsDigest, isEditable: true },
         ...{ approvals: [ann], ...deferral },
       }),
       isReleased: true,
@@ -858,7 +871,7 @@ describe('a call whose arguments its approver has changed', () => {
       facts: [
         {
           ...{ type: 'call.ruled', tool: 'issue_refund', layer: 'defer', decision: 'allow' },
-          ...{ call: { callId: 'call-1', callSha256: digests.callSha256 }, reason: decided },
+          ...{ call: { callId: 'call-1', argsSha256 }, reason: decided },
         },
       ],
     });

@@ -24,7 +24,7 @@ import {
 } from '../../helpers/task-fixtures.ts';
 
 /** The held call in the log. */
-const held = { callId: 'call-1', deferralId: 'call-1' };
+const held = { callId: 'call-1', deferralId: 'call-1', argsSha256: digest };
 
 function decide(attempt: Partial<DecisionAttempt>, deferral: Partial<Deferral> = {}): Step {
   return decideAgain(restingStates.asked(aDeferral(deferral)), attempt);
@@ -182,9 +182,9 @@ describe('a deferred task whose arguments an approval changes', () => {
     const from = asked();
     const answered = edited(from);
     const [made] = [anEdit()];
-    const call = { ...aCall(), args, ...edit.digests, edits: [made] };
+    const call = { ...aCall(), args, argsSha256: edit.argsSha256, edits: [made] };
     const now = aDeferral({
-      ...{ isEditable: true, args, ...edit.digests, edits: [made] },
+      ...{ isEditable: true, args, argsSha256: edit.argsSha256, edits: [made] },
       approvals: [{ approver: 'Ann', at: times.decided }],
     });
     const held = {
@@ -196,7 +196,7 @@ describe('a deferred task whose arguments an approval changes', () => {
       value: { working: 'governing' },
       tags: ['working'],
       effects: [
-        ['note', { ...fact, editedCallSha256: edit.digests.callSha256 }],
+        ['note', { ...fact, editedArgsSha256: edit.argsSha256 }],
         [
           'emit',
           {
@@ -262,8 +262,13 @@ describe('a deferred task whose arguments an approval changes', () => {
 
   it('keeps the change with the new deferral, and answers its first one as over', () => {
     const governing = edited(asked());
-    const next = aDeferral({ id: 'call-2', args, ...edit.digests, edits: [anEdit()] });
-    const call = { ...aCall({ id: 'call-2' }), args, ...edit.digests, edits: [anEdit()] };
+    const next = aDeferral({ id: 'call-2', args, argsSha256: edit.argsSha256, edits: [anEdit()] });
+    const call = {
+      ...aCall({ id: 'call-2' }),
+      args,
+      argsSha256: edit.argsSha256,
+      edits: [anEdit()],
+    };
     const held = finish(governing, 'govern', { ...deferred(next), call });
     expect(held.snapshot.context).toMatchObject({
       deferral: next,
@@ -355,7 +360,7 @@ describe('a deferred task that stays deferred', () => {
           'note',
           {
             type: 'deferral.refused',
-            call: { callId: 'call-1', deferralId: 'call-1' },
+            call: { callId: 'call-1', argsSha256: digest, deferralId: 'call-1' },
             method: 'none',
             tool: 'issue_refund',
             decision: verb,
@@ -382,7 +387,7 @@ describe('a deferred task that stays deferred', () => {
           'note',
           {
             type: 'deferral.refused',
-            call: { callId: 'call-1', deferralId: 'call-1' },
+            call: { callId: 'call-1', argsSha256: digest, deferralId: 'call-1' },
             method: 'chat',
             tool: 'issue_refund',
             decision: 'approve',
@@ -530,7 +535,7 @@ describe('a deferred task whose wait ends without a decision', () => {
           'note',
           {
             type: 'deferral.abandoned',
-            call: { callId: 'call-1', deferralId: 'call-1' },
+            call: { callId: 'call-1', argsSha256: digest, deferralId: 'call-1' },
             tool: 'issue_refund',
             reason,
             wait: 28_000,
@@ -557,7 +562,7 @@ describe('a deferred task whose wait ends without a decision', () => {
           'note',
           {
             type: 'deferral.abandoned',
-            call: { callId: 'call-1', deferralId: 'call-1' },
+            call: { callId: 'call-1', argsSha256: digest, deferralId: 'call-1' },
             tool: 'issue_refund',
             reason: 'canceled',
             wait: 28_000,

@@ -17,7 +17,7 @@ const { governing, starting, running, recording } = restingStates;
 
 const toolEnded = {
   type: 'tool.ended',
-  call: { callId: 'call-1' },
+  call: { callId: 'call-1', argsSha256: digest },
   tool: 'issue_refund',
   duration: 500,
   argsSize: 11,

@@ -13,6 +13,7 @@ import {
   aRefusal,
   aTaskContext,
   aTaskInput,
+  digest,
   minted,
   modelFailed,
   returned,
@@ -239,7 +240,7 @@ describe('the facts of a call', () => {
   const tool = 'issue_refund';
   const ended = {
     type: 'tool.ended',
-    call: { callId: 'call-1' },
+    call: { callId: 'call-1', argsSha256: digest },
     tool,
     duration: 500,
     argsSize: 11,
@@ -251,7 +252,7 @@ describe('the facts of a call', () => {
     [
       'issued',
       { ...minted(), ttl: 9 },
-      { type: 'credential.issued', call: { callId: 'call-1' }, ttl: 9 },
+      { type: 'credential.issued', call: { callId: 'call-1', argsSha256: digest }, ttl: 9 },
     ],
     ['refused', minted('no role'), { type: 'credential.failed' }],
   ])('name who was asked for its credentials: %s', (_, outcome, fact) => {
@@ -297,7 +298,7 @@ describe('the facts of a call', () => {
     const context = aContext({ startedAt: times.began });
     expect(factOf.toolStarted(context)).toStrictEqual({
       type: 'tool.started',
-      call: { callId: 'call-1' },
+      call: { callId: 'call-1', argsSha256: digest },
       tool,
       argsSize: 11,
       args: { order: 7 },
@@ -329,14 +330,14 @@ describe('the facts of a wait', () => {
       { ...escalation, to: '' },
       {
         type: 'deferral.timedOut',
-        call: { callId: 'call-1', deferralId: 'call-1' },
+        call: { callId: 'call-1', argsSha256: digest, deferralId: 'call-1' },
         tool,
         timeout: 300_000,
         wait,
       },
       {
         type: 'deferral.abandoned',
-        call: { callId: 'call-1', deferralId: 'call-1' },
+        call: { callId: 'call-1', argsSha256: digest, deferralId: 'call-1' },
         tool,
         reason: 'service_restart',
         wait,
@@ -376,7 +377,7 @@ describe('the facts of a wait', () => {
     for (const type of ['deferral.decided', 'deferral.refused'] as const) {
       expect(factOf.decision(type, context, attempt)).toStrictEqual({
         type,
-        call: { callId: 'call-1', deferralId: 'call-1' },
+        call: { callId: 'call-1', argsSha256: digest, deferralId: 'call-1' },
         tool,
         decision: 'reject',
         approver: 'Ann',

@@ -31,11 +31,11 @@ const requested: Hold = {
   ...{ releaseWithin: 90_000, outcomeWithin: 60_000 },
 };
 const granted: GrantedCall = {
-  ...{ callId: 'call-1', args: {}, argsSha256: digest, callSha256: digest },
+  ...{ callId: 'call-1', args: {}, argsSha256: digest },
   ...{ runsSha256: runsDigest, deferralId: 'call-1' },
 };
 const mark = {
-  ...{ callId: 'call-1', deferralId: 'call-1', callSha256: digest, runsSha256: runsDigest },
+  ...{ callId: 'call-1', deferralId: 'call-1', argsSha256: digest, runsSha256: runsDigest },
 };
 const started: RanCall = {
   ...{ tool: 'Bash', callId: 'call-1', argsSha256: digest, args: '{}' },

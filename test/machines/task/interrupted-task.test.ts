@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../../src/machines/task/task-events.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
-import { aCall, returned, runsDigest, said, saved, times } from '../../helpers/task-fixtures.ts';
+import {
+  aCall,
+  digest,
+  returned,
+  runsDigest,
+  said,
+  saved,
+  times,
+} from '../../helpers/task-fixtures.ts';
 
 const lookUp = aCall({ tool: 'look_up' });
 const cancel: TaskEvent = { type: 'task.cancel', reason: 'workflow_failure', at: times.ended };
@@ -67,7 +75,12 @@ describe('a task that is called off', () => {
     expect(run.facts.slice(-3)).toEqual([
       {
         type: 'deferral.abandoned',
-        call: { callId: 'call-1', deferralId: 'call-1', runsSha256: runsDigest },
+        call: {
+          callId: 'call-1',
+          argsSha256: digest,
+          deferralId: 'call-1',
+          runsSha256: runsDigest,
+        },
         tool: 'issue_refund',
         reason: 'canceled',
         wait: 28_000,

@@ -5,6 +5,7 @@ import {
   allowed,
   anAttempt,
   deferred,
+  digest,
   minted,
   returned,
   saved,
@@ -14,7 +15,7 @@ import {
 const { governing, minting, mintingAgain } = restingStates;
 const issued = {
   type: 'credential.issued',
-  call: { callId: 'call-1' },
+  call: { callId: 'call-1', argsSha256: digest },
   tool: 'issue_refund',
   provider: 'static',
   ttl: null,
@@ -64,7 +65,7 @@ describe('a call that needs credentials', () => {
           'note',
           {
             type: 'tool.started',
-            call: { callId: 'call-1' },
+            call: { callId: 'call-1', argsSha256: digest },
             tool: 'issue_refund',
             argsSize: 11,
             args: { order: 7 },
@@ -153,7 +154,7 @@ describe('a call that a restart repeats', () => {
           'note',
           {
             type: 'tool.ended',
-            call: { callId: 'call-1' },
+            call: { callId: 'call-1', argsSha256: digest },
             tool: 'issue_refund',
             duration: 0,
             argsSize: 11,

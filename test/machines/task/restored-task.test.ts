@@ -121,7 +121,12 @@ describe('a stored task whose call had started', () => {
     expect(restored.facts).toEqual([
       {
         type: 'tool.ended',
-        call: { callId: 'call-1', deferralId: 'call-1', runsSha256: runsDigest },
+        call: {
+          callId: 'call-1',
+          argsSha256: digest,
+          deferralId: 'call-1',
+          runsSha256: runsDigest,
+        },
         tool: 'issue_refund',
         duration: 0,
         argsSize: 11,

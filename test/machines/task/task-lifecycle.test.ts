@@ -146,7 +146,7 @@ describe('a task that is working', () => {
           'note',
           {
             type: 'tool.started',
-            call: { callId: 'call-1' },
+            call: { callId: 'call-1', argsSha256: digest },
             tool: 'issue_refund',
             argsSize: 11,
             args: { order: 7 },

@@ -147,7 +147,12 @@ describe('a task from its acceptance to its end', () => {
     expect(run.factsOf('deferral.timedOut')).toEqual([
       {
         type: 'deferral.timedOut',
-        call: { callId: 'call-1', deferralId: 'call-1', runsSha256: runsDigest },
+        call: {
+          callId: 'call-1',
+          argsSha256: digest,
+          deferralId: 'call-1',
+          runsSha256: runsDigest,
+        },
         tool: 'issue_refund',
         timeout: 300_000,
         wait: 300_000,

@@ -2,8 +2,8 @@ import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { Modification } from '../../../machines/governance/ruling.ts';
 import type { Modify, ModifyEntryPlace } from '../modify/modify.ts';
+import { argsDigest } from './args-digest.ts';
 import { argumentChanges } from './argument-changes.ts';
-import { callDigests } from './arguments-digest.ts';
 
 /**
  * Rewrites the arguments of a call. The result must fit the tool's schema and pass the static denials again
@@ -25,7 +25,7 @@ export function modifyCall(
 ): Modification {
   const { args, applied } = modify.modifyArguments(call.tool, call.args, entries);
   if (applied.length === 0) return { kind: 'unchanged' };
-  const modified = { ...call, args, ...callDigests(call.tool, args), asked: call.args };
+  const modified = { ...call, args, argsSha256: argsDigest(call.tool, args), asked: call.args };
   const refusal = refusalOf(modified);
   if (refusal === null) {
     const changes = argumentChanges(call.args, args, scrub);

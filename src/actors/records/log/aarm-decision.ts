@@ -27,7 +27,7 @@ export function aarmDecision(fact: TaskFact): AarmDecision | undefined {
       return scores[fact.decision];
     case 'deferral.decided':
       if (fact.decision === 'reject') return 'DENY';
-      return fact.editedCallSha256 === undefined ? 'ALLOW' : 'MODIFY';
+      return fact.editedArgsSha256 === undefined ? 'ALLOW' : 'MODIFY';
     case 'deferral.timedOut':
       return 'DENY';
     default:

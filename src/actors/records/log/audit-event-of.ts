@@ -204,7 +204,7 @@ export function callFields(call: CallMark, policySha256: string | undefined): Fi
   return {
     call_id: call.callId,
     deferral_id: call.deferralId,
-    args_sha256: call.callSha256,
+    args_sha256: call.argsSha256,
     runs_sha256: call.runsSha256,
     policy_sha256: call.policySha256 ?? policySha256,
   };
@@ -228,7 +228,7 @@ function editedFrom({ edits }: Deferral): JsonValue | undefined {
   const last = edits?.at(-1);
   if (last === undefined) return undefined;
   const { deferralId, before, approver } = last;
-  return { call_id: deferralId, args_sha256: before.callSha256 ?? before.argsSha256, approver };
+  return { call_id: deferralId, args_sha256: before.argsSha256, approver };
 }
 
 function decisionFields(fact: DecisionReport, policySha256: string | undefined): Fields {
@@ -236,7 +236,7 @@ function decisionFields(fact: DecisionReport, policySha256: string | undefined):
     ...callFields(fact.call, policySha256),
     tool: fact.tool,
     decision: fact.decision,
-    edited_args_sha256: fact.editedCallSha256,
+    edited_args_sha256: fact.editedArgsSha256,
     approver: fact.approver,
     as: fact.as === undefined ? undefined : [...fact.as],
     for: fact.for,

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines
 
 /**
  * Returns why a passkey in the claims of a receipt has not confirmed the decision that it stands with; `null` if each has.
- * The signature of the passkey covers the id of the call, the digest of its arguments and the decision.
+ * The signature of the passkey covers the id of the call, its args_sha256 and the decision.
  */
 export async function passkeyFault(claims: JsonObject): Promise<string | null> {
   const { decisions } = claims;
@@ -27,9 +27,9 @@ async function hasConfirmed(claims: JsonObject, decision: JsonObject): Promise<b
   const text = passkeyText(
     {
       deferralId: textOf(claims['deferral_id']),
-      callSha256: textOf(decision['args_sha256']),
+      argsSha256: textOf(decision['args_sha256']),
       decision: decision['decision'] === 'approve' ? 'approve' : 'reject',
-      ...(edited === undefined ? {} : { editedCallSha256: textOf(edited) }),
+      ...(edited === undefined ? {} : { editedArgsSha256: textOf(edited) }),
     },
     passkey.nonce,
   );

@@ -126,7 +126,7 @@ function namedIn(fields: JsonObject): Pick<WaitingCall, 'call' | 'policySha256'>
     call: {
       ...text('callId', fields['call_id']),
       ...text('deferralId', fields['deferral_id']),
-      ...text('callSha256', fields['args_sha256']),
+      ...text('argsSha256', fields['args_sha256']),
       ...text('runsSha256', fields['runs_sha256']),
     },
     ...text('policySha256', fields['policy_sha256']),

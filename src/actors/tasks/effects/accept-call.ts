@@ -1,7 +1,7 @@
 import type { CutReason, ToolCall } from '../../../machines/domain/task.ts';
 import { isJsonObject } from '../../../machines/json.ts';
 import { cutToRunes, wellFormed } from '../../../machines/text.ts';
-import { callDigests } from '../../governance/governance.ts';
+import { argsDigest } from '../../governance/governance.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { AskedCall } from '../../ports/model.ts';
 import { argumentFault } from './argument-fault.ts';
@@ -22,7 +22,7 @@ export function acceptCall(
   const tool = typeof asked === 'string' ? cutToRunes(asked, longestName) : 'unnamed';
   const fault = cut === undefined ? argumentFault(tool, given, written) : cutFault(tool, cut);
   const args = fault === null && isJsonObject(given) ? wellFormed(given) : {};
-  const call = { id: ids.next(), tool, args, ...callDigests(tool, args) };
+  const call = { id: ids.next(), tool, args, argsSha256: argsDigest(tool, args) };
   return fault === null ? call : { ...call, fault };
 }
 

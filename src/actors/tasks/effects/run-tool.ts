@@ -11,7 +11,7 @@ import type {
 import type { RunToolInput, ToolOutcome } from '../../../machines/task/task-events.ts';
 import { elapsed } from '../../elapsed.ts';
 import {
-  argumentsDigest,
+  argsDigest,
   type Credential,
   type CredentialVault,
   type Policies,
@@ -129,7 +129,7 @@ async function attempt(
   const { policies, outbound, log, onWait, onToolProgress } = ports;
   const { policy } = policies.of(call);
   try {
-    if (approvedSha256 !== null && approvedSha256 !== argumentsDigest(call.args)) {
+    if (approvedSha256 !== null && approvedSha256 !== argsDigest(call.tool, call.args)) {
       throw new BarredError(`the arguments of ${call.tool} are not the ones that were approved`, {
         kind: 'arguments not approved',
       });

@@ -7,7 +7,7 @@ import { SoftPasskey } from '../../../helpers/soft-passkey.ts';
 
 const origin = 'https://approvals.example.com';
 const minute = 60_000;
-const decision = { deferralId: 'd-1', callSha256: 'a'.repeat(64), decision: 'approve' } as const;
+const decision = { deferralId: 'd-1', argsSha256: 'a'.repeat(64), decision: 'approve' } as const;
 const stale = 'your sign-in is older than 10 minutes; sign out, sign in again and retry';
 
 async function openDesk() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
-import { callDigests } from '../../../../src/actors/governance/policy/arguments-digest.ts';
+import { argsDigest } from '../../../../src/actors/governance/policy/args-digest.ts';
 import { modifyCall } from '../../../../src/actors/governance/policy/modify-call.ts';
 import type { Refusal } from '../../../../src/machines/domain/finding.ts';
 import type { ToolCall } from '../../../../src/machines/domain/task.ts';
@@ -43,7 +43,7 @@ describe('modifying a call', () => {
   it('gives its new arguments a digest of their own and tells what changed, without secrets', () => {
     const { call, asked, modification } = modified('pin 1234');
     const args = { note: 'pin ****' };
-    const made = { ...call, args, ...callDigests('pay', args), asked: call.args };
+    const made = { ...call, args, argsSha256: argsDigest('pay', args), asked: call.args };
     expect(modification).toEqual({
       kind: 'modified',
       call: made,

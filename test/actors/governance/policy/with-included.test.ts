@@ -4,7 +4,7 @@ import { createActor, toPromise } from 'xstate';
 import { securitySchema } from '../../../../src/actors/config/schema-security.ts';
 import { compileGuardrails } from '../../../../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
-import { callDigests } from '../../../../src/actors/governance/policy/arguments-digest.ts';
+import { argsDigest } from '../../../../src/actors/governance/policy/args-digest.ts';
 import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
 import { createPolicy, type Policy } from '../../../../src/actors/governance/policy/policy.ts';
 import { noFacts } from '../../../../src/actors/governance/policy/rule-lists.ts';
@@ -117,7 +117,7 @@ const log = { info: quiet, warn: quiet, error: quiet };
 
 /** Rules on a call with these arguments. */
 function ruleOn(policy: Policy, args: JsonObject, requester: Caller | null): Promise<Ruling> {
-  const call = { id: 'call-1', tool: 'pay', args, ...callDigests('pay', args) };
+  const call = { id: 'call-1', tool: 'pay', args, argsSha256: argsDigest('pay', args) };
   const logic = createGovern({ policy, scorer: null, tools, ids: randomIds(), log });
   const { request } = aTaskInput();
   const input = { taskId: 't', call, request, requester, scores: [], now: 0 };
@@ -191,7 +191,7 @@ describe('a policy that includes another', () => {
           }
           if (now.kind !== 'allow' && now.kind !== 'defer') return;
           // The included policy allows the call as the agent's own MODIFY leaves it, and has the last word on it.
-          const call = { id: '', tool: 'pay', args: given, ...callDigests('pay', given) };
+          const call = { id: '', tool: 'pay', args: given, argsSha256: argsDigest('pay', given) };
           const changed = policyOf(own).modify(call, { ...noFacts, requester: caller });
           const left = changed.kind === 'modified' ? changed.call.args : given;
           const again = await ruleOn(alone, left, caller);

@@ -3,7 +3,7 @@ import { auditEventOf } from '../../../../src/actors/records/log/audit.ts';
 import type { TaskFact } from '../../../../src/machines/domain/facts.ts';
 import type { Deferral } from '../../../../src/machines/domain/task.ts';
 
-const call = { callId: 'c-1', deferralId: 'c-1', callSha256: 'ab12', runsSha256: 'cd34' };
+const call = { callId: 'c-1', deferralId: 'c-1', argsSha256: 'ab12', runsSha256: 'cd34' };
 const policySha256 = 'ef56';
 const callFields = {
   call_id: 'c-1',
@@ -25,8 +25,7 @@ const deferral: Deferral = {
   id: 'c-1',
   tool: 'issue_refund',
   args: { amount: 10 },
-  argsSha256: 'ab',
-  callSha256: 'ab12',
+  argsSha256: 'ab12',
   runsSha256: 'cd34',
   to: 'channel:slack:#refunds',
   timeout: 300_000,
@@ -115,7 +114,7 @@ describe('auditEventOf', () => {
       'a ruling',
       {
         type: 'call.ruled',
-        call: { callId: 'c-1', callSha256: 'ab12' },
+        call: { callId: 'c-1', argsSha256: 'ab12' },
         tool: 'issue_refund',
         decision: 'defer',
         layer: 'defer',

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { callDigests } from '../../../../src/actors/governance/policy/arguments-digest.ts';
+import { argsDigest } from '../../../../src/actors/governance/policy/args-digest.ts';
 import { acceptCall } from '../../../../src/actors/tasks/effects/accept-call.ts';
 import type { JsonValue } from '../../../../src/machines/json.ts';
 
 const ids = { next: () => 'call-1' };
 const accept = (tool: unknown, args: JsonValue) => acceptCall({ tool: tool as string, args }, ids);
-const empty = { args: {}, ...callDigests('pay', {}) };
+const empty = { args: {}, argsSha256: argsDigest('pay', {}) };
 
 function nested(levels: number): JsonValue {
   let value: JsonValue = {};
@@ -19,7 +19,7 @@ describe('a call a model asks for', () => {
       id: 'call-1',
       tool: 'pay',
       args: { note: '\ufffd', 'k\ufffd': [1] },
-      ...callDigests('pay', { note: '\ufffd', 'k\ufffd': [1] }),
+      argsSha256: argsDigest('pay', { note: '\ufffd', 'k\ufffd': [1] }),
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import { callDigests, definitionDigest } from '../../../../src/actors/governance/governance.ts';
+import { argsDigest, definitionDigest } from '../../../../src/actors/governance/governance.ts';
 import { UnreachableError } from '../../../../src/actors/records/records.ts';
 import {
   type AcceptPorts,
@@ -39,8 +39,8 @@ describe('the calls that a run begins with', () => {
     const offered = definitionDigest(pay);
     expect(await accepted).toEqual({
       calls: [
-        { id: 'id-1', tool: 'pay', args, ...callDigests('pay', args), offered, refused },
-        { id: 'id-2', tool: 'look', args: {}, ...callDigests('look', {}), refused },
+        { id: 'id-1', tool: 'pay', args, argsSha256: argsDigest('pay', args), offered, refused },
+        { id: 'id-2', tool: 'look', args: {}, argsSha256: argsDigest('look', {}), refused },
       ],
       duration,
       at: 7_000,

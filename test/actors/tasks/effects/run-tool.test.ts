@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { CredentialVault } from '../../../../src/actors/governance/credentials/credentials.ts';
-import { argumentsDigest } from '../../../../src/actors/governance/policy/arguments-digest.ts';
+import { argsDigest } from '../../../../src/actors/governance/policy/args-digest.ts';
 import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
 import { runsDigest } from '../../../../src/actors/governance/policy/runs-digest.ts';
 import { type RemoteCalls, type Tool, ToolError } from '../../../../src/actors/ports/tool.ts';
@@ -55,7 +55,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
         correlationId: 'c-1',
         tags: {},
         call: aCall({
-          ...{ tool: 'pay', args, argsSha256: argumentsDigest(args) },
+          ...{ tool: 'pay', args, argsSha256: argsDigest('pay', args) },
           ...(setting.remote === undefined ? {} : { remote: setting.remote }),
         }),
         approvedSha256,
@@ -160,11 +160,11 @@ describe('running a tool', () => {
 
   it('runs what was approved, and nothing else', async () => {
     const pay = toolCalled('pay');
-    expect((await start(pay, { approvedSha256: argumentsDigest(args) }).outcome).kind).toBe(
+    expect((await start(pay, { approvedSha256: argsDigest('pay', args) }).outcome).kind).toBe(
       'returned',
     );
     const { outcome, phases } = start(pay, {
-      approvedSha256: argumentsDigest({ amount: 500 }),
+      approvedSha256: argsDigest('pay', { amount: 500 }),
     });
     expect(await outcome).toMatchObject({
       kind: 'barred',

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import { callDigests } from '../../../../src/actors/governance/policy/arguments-digest.ts';
+import { argsDigest } from '../../../../src/actors/governance/policy/args-digest.ts';
 import { type LanguageModel, ModelError } from '../../../../src/actors/ports/model.ts';
 import { createThink } from '../../../../src/actors/tasks/effects/think.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
@@ -57,7 +57,7 @@ describe('thinking', () => {
       onToken('pay');
       return Promise.resolve({ text: 'let me pay', calls, inputTokens: 3, outputTokens: 4 });
     });
-    const digests = callDigests('pay', { a: 2, b: 1 });
+    const argsSha256 = argsDigest('pay', { a: 2, b: 1 });
     expect(thought).toEqual({
       ...common,
       inputTokens: 3,
@@ -66,8 +66,8 @@ describe('thinking', () => {
         kind: 'said',
         text: 'let me pay',
         calls: [
-          { id: 'id-1', tool: 'pay', args: { b: 1, a: 2 }, ...digests },
-          { id: 'id-2', tool: 'pay', args: { a: 2, b: 1 }, ...digests },
+          { id: 'id-1', tool: 'pay', args: { b: 1, a: 2 }, argsSha256 },
+          { id: 'id-2', tool: 'pay', args: { a: 2, b: 1 }, argsSha256 },
         ],
       },
     });

@@ -71,7 +71,7 @@ function heading(request: ApprovalRequest): KnownBlock {
 }
 
 function digestOf({ argsSha256 }: ApprovalRequest): KnownBlock {
-  return smallPrint(`Arguments: SHA-256 ${argsSha256}`);
+  return smallPrint(`Call: SHA-256 ${argsSha256}`);
 }
 
 function tooLong(request: ApprovalRequest): KnownBlock[] {

@@ -84,7 +84,8 @@ const ran = {
 };
 
 const deferral: DeferralJson = {
-  ...{ agent_id: 'refunds', id: 'd-1', task_id: 't-1', tool: 'pay', to: 'channel:slack:#ops' },
+  ...{ agent_id: 'refunds', id: 'd-1', deferral_id: 'd-1', task_id: 't-1', tool: 'pay' },
+  to: 'channel:slack:#ops',
   ...{ timeout: '5m', context: '', args: { amount: 89.9 }, args_sha256: '0'.repeat(64) },
   ...{ requester: null, approvers: null, quorum: 1, approvals: [], title: '' },
   requested_at: held,
