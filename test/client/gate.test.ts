@@ -30,7 +30,11 @@ describe('hold', () => {
     const { report, run: _, ...decision } = await createGate({ url }).hold(ls);
     expect(decision).toEqual({
       ...{ status: 'allowed', holdId: decision.holdId, key: decision.key, args: ls.args },
-      ...{ argsSha256: sha256('{"command":"ls"}'), note: null, approver: null },
+      ...{
+        argsSha256: sha256('{"args":{"command":"ls"},"tool":"Bash"}'),
+        note: null,
+        approver: null,
+      },
       ...{ receipt: decision.receipt, wasReleased: false },
     });
     expect(decision.receipt).toContain(`/tasks/${decision.holdId}/calls/`);

@@ -147,7 +147,7 @@ describe('a passing failure', () => {
     ...approved,
     ...{
       args: {},
-      args_sha256: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+      args_sha256: '926184f28b5c6fd2654d8353ad8e005ab3a5246e3a8ce1d601295f414b6d79c0',
     },
   };
 

@@ -12,8 +12,8 @@ import {
 
 const script = [{ tool: 'pay', args: { amount: 5, to: 'Maja' } }, { say: 'done: {result}' }];
 const args = { amount: 5, to: 'Maja' };
-// SHA-256 of {"amount":5,"to":"Maja"}, taken with another tool.
-const digest = '414f3bb92e71eeef66f98622735100ecc1854a74a98e575d8a4e603d254e4328';
+// SHA-256 of {"args":{"amount":5,"to":"Maja"},"tool":"pay"}, taken with another tool.
+const digest = '71c47847d0db3a97703b1c183166b88219a5c14d20251aa8ec8e15c969c7266d';
 
 /** How a held task is sent over each transport, and what comes back of it. */
 const transports = [
@@ -109,6 +109,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
     });
     const shown = {
       id: deferral.id,
+      deferral_id: deferral.id,
       task_id: 't1',
       title: '',
       tool: 'pay',

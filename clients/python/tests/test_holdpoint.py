@@ -222,7 +222,7 @@ class AsyncHolds(unittest.IsolatedAsyncioTestCase):
         self.assertEqual({decision.status for decision in await asyncio.gather(*held)}, {"approved"})
 
 
-DIGEST = hashlib.sha256(b'{"args":{},"tool":"pay"}').hexdigest()
+DIGEST = hashlib.sha256(b'{"args":{},"tool":"Bash"}').hexdigest()
 APPROVED = {"hold_id": "h-1", "key": "k", "status": "approved", "args": {}, "args_sha256": DIGEST}
 
 

@@ -4,6 +4,7 @@ import { restorableSnapshot } from '../../machines/task/restorable-snapshot.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskContext } from '../../machines/task/task-input.ts';
 import { taskMachineVersion } from '../../machines/task/task-machine.ts';
+import { argsDigest } from '../governance/governance.ts';
 import type { Tool } from '../ports/tool.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
 import { SystemError } from '../system-error.ts';
@@ -38,7 +39,9 @@ export function restoreTask<Restored>(
   const message = `task ${task.id} cannot be restored from version ${machineVersion}`;
   if (!isKnownVersion(machineVersion)) throw new UnrestorableError(message);
   try {
-    return restore(restorableSnapshot(keptSnapshot(stored), machineVersion) as RestorableSnapshot);
+    return restore(
+      restorableSnapshot(keptSnapshot(stored), machineVersion, argsDigest) as RestorableSnapshot,
+    );
   } catch (error) {
     // It may be a bug of this release, so the stored data is kept for another one.
     throw new UnrestorableError(message, { cause: error });

@@ -1,5 +1,6 @@
 import type { SaidTurn, SettledDeferral, ToolCall } from '../domain/task.ts';
 import { deferRule, openDeferral } from '../governance/defer-policy.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import { defaultLimits, nothingSpent } from './limits.ts';
 import type { TaskContext, TaskRun } from './task-input.ts';
 import { taskMachineVersion } from './task-machine.ts';
@@ -14,7 +15,9 @@ export interface KeptSnapshot {
  * Migrations from each version of the task chart to the next. Append only: each is tested with snapshots written by the
  * release of its version.
  */
-const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSnapshot } = {
+const migrations: {
+  readonly [from: number]: (snapshot: KeptSnapshot, argsDigest: ArgsDigest) => KeptSnapshot;
+} = {
   /** To version 3: the history is limited and counts the dropped messages; a quorum may also count callers. */
   2: ({ context, ...snapshot }) => {
     const { deferral } = context;
@@ -77,7 +80,36 @@ const migrations: { readonly [from: number]: (snapshot: KeptSnapshot) => KeptSna
     const migrated = { ...snapshot, context: { ...context, run: { ...before, hasModel } } };
     return hasModel || !isThinking(snapshot['value']) ? migrated : withoutThinking(migrated);
   },
+  /** To version 11: the digest of a call covers its tool. */
+  10: withDigests,
 };
+
+/** Returns the `argsSha256` of a call. */
+export type ArgsDigest = (tool: string, args: JsonObject) => string;
+
+/** A release stays bound to the call that was approved: only the digests of the stored calls themselves are known. */
+function withDigests({ context, ...snapshot }: KeptSnapshot, argsDigest: ArgsDigest): KeptSnapshot {
+  const { pending = [], exchanges = [] } = context as unknown as Partial<TaskContext>;
+  const calls = [...pending, ...exchanges.map(({ call }) => call)];
+  const known = new Map(
+    calls.map(({ tool, args, argsSha256 }) => [
+      JSON.stringify([tool, argsSha256]),
+      argsDigest(tool, args),
+    ]),
+  );
+  const rewritten = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rewritten);
+    if (!isJsonObject(value)) return value;
+    const members = Object.entries(value).map(([name, member]) => [name, rewritten(member)]);
+    const migrated = Object.fromEntries(members) as JsonObject;
+    const { argsSha256 } = migrated;
+    if (typeof argsSha256 !== 'string') return migrated;
+    const { callSha256 = known.get(JSON.stringify([migrated['tool'], argsSha256])), ...rest } =
+      migrated;
+    return { ...rest, argsSha256: callSha256 ?? argsSha256 };
+  };
+  return { ...snapshot, context: rewritten(context) as KeptSnapshot['context'] };
+}
 
 /** A scripted model made the call of an MCP client in one turn, and repeated its result in the next one. */
 function withoutThinking({ context, ...snapshot }: KeptSnapshot): KeptSnapshot {
@@ -155,9 +187,13 @@ export function isKnownVersion(version: number): boolean {
 }
 
 /** Migrates a snapshot of a known version to the present version. */
-export function migrateSnapshot(snapshot: KeptSnapshot, version: number): KeptSnapshot {
+export function migrateSnapshot(
+  snapshot: KeptSnapshot,
+  version: number,
+  argsDigest: ArgsDigest,
+): KeptSnapshot {
   // Integer keys are iterated in ascending order.
   return Object.entries(migrations)
     .filter(([from]) => Number(from) >= version)
-    .reduce((migrated, [, migrate]) => migrate(migrated), snapshot);
+    .reduce((migrated, [, migrate]) => migrate(migrated, argsDigest), snapshot);
 }

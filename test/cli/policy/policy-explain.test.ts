@@ -17,9 +17,9 @@ import {
 afterAll(cleanUp);
 
 const refund = { order_id: 'A-1042' };
-const refundSha256 = 'b49debc5dbedc964b8ebdc1b8b24128da323e3ea6efd6b8376664850bbf961af';
-const rewrittenSha256 = '0efac6575f29dc4be6f5b60a5d300ac825f9a930c9b77dd7951007de0b42bbbf';
-const emptySha256 = '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a';
+const refundSha256 = '98b67384d8bfa3307b43dd989cfbce9f8208b3a58210aea668d3cc7fd4dde398';
+const rewrittenSha256 = '1f6dcab95674e517b1eb95859730c8ca31a1544014b2ba2803e5669aa3df8576';
+const emptySha256 = '472720592a4b0e30a0c38969ea2e1690a556fde4efaf304a29b2113c05139fc7';
 
 /** An agent with these lines under `security` and, further on, at the top. */
 function agentWith(security: object, rest: object = {}): Promise<string> {

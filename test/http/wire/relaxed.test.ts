@@ -12,9 +12,9 @@ describe('a lenient schema', () => {
 
   it('reads an object of its IDs only, with each required field empty', () => {
     const empty = {
-      ...{ id: 'd-1', task_id: 't-1', title: '', tool: '', to: '', timeout: '', context: '' },
-      ...{ args: {}, args_sha256: '', requester: null, requested_at: epoch, expires_at: epoch },
-      ...{ approvers: null, quorum: 1, approvals: [] },
+      ...{ id: 'd-1', deferral_id: '', task_id: 't-1', title: '', tool: '', to: '', timeout: '' },
+      ...{ context: '', args: {}, args_sha256: '', requester: null, requested_at: epoch },
+      ...{ expires_at: epoch, approvers: null, quorum: 1, approvals: [] },
     };
     expect(read.parse({ id: 'd-1', task_id: 't-1' })).toStrictEqual(empty);
     expect(read.parse({ id: 'd-1', task_id: 't-1', quorum: 0, approvers: 7, args: [] })).toEqual(

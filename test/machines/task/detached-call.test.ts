@@ -28,7 +28,7 @@ async function detachedRun(call = lookUp): Promise<TaskRun> {
 }
 
 function restore(run: TaskRun): TaskRun {
-  const snapshot = restorableSnapshot(run.stored(), taskMachineVersion);
+  const snapshot = restorableSnapshot(run.stored(), taskMachineVersion, () => '');
   return new TaskRun({ snapshot, now: times.decided });
 }
 

@@ -7,6 +7,7 @@ import {
 import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
 import { aCall, digest, times } from '../../helpers/task-fixtures.ts';
 
+const argsDigest = () => digest;
 const calling = { working: { executing: { calling: 'running' } } };
 const by = { provider: '', model: '' };
 const turn = (after: number) => ({ after, by, parts: [] });
@@ -48,7 +49,7 @@ describe('a snapshot that is brought to the present version', () => {
   it('of version 2 has a bound history, and a quorum that counts approvers alone', () => {
     const context = (deferral: object | null) => ({ exchanges: [], pending: [], deferral });
     const from = (deferral: object | null) =>
-      migrateSnapshot({ ...idle, context: context(deferral) }, 2).context;
+      migrateSnapshot({ ...idle, context: context(deferral) }, 2, argsDigest).context;
     const spent = { ...nothingSpent, turns: undefined };
     const become = { ...since4, followUps: [], spent, run: { ...run, leftOut: 0 } };
     expect(from(null)).toStrictEqual({ ...become, deferral: null });
@@ -60,7 +61,7 @@ describe('a snapshot that is brought to the present version', () => {
 
   it('of version 3 has been told nothing while it waited', () => {
     const context = { exchanges: [], pending: [], turns: 4, leftOut: 3, usage: { model: 'demo' } };
-    expect(migrateSnapshot({ ...idle, context }, 3).context).toStrictEqual({
+    expect(migrateSnapshot({ ...idle, context }, 3, argsDigest).context).toStrictEqual({
       ...since4,
       followUps: [],
       spent: { ...nothingSpent, turns: 4, usage: { model: 'demo' } },
@@ -84,7 +85,7 @@ describe('a snapshot that is brought to the present version', () => {
       createdAt: times.created,
     };
     const context = { ...asked, refusal: null, exchanges: [], pending: [], turns: 1, now: 7 };
-    expect(migrateSnapshot({ ...idle, context }, 4)).toStrictEqual({
+    expect(migrateSnapshot({ ...idle, context }, 4, argsDigest)).toStrictEqual({
       ...idle,
       context: {
         ...since4,
@@ -97,7 +98,7 @@ describe('a snapshot that is brought to the present version', () => {
 
   it('of version 4 knows what it was told', () => {
     const context = { exchanges: [], pending: [aCall()], told: 0 };
-    const { context: of4 } = migrateSnapshot({ ...idle, context }, 4);
+    const { context: of4 } = migrateSnapshot({ ...idle, context }, 4, argsDigest);
     expect(of4['said']).toStrictEqual([turn(0)]);
   });
 
@@ -105,7 +106,9 @@ describe('a snapshot that is brought to the present version', () => {
     ['nothing of what became of it', { id: 'task-1', refusal: null }, { ...run, id: 'task-1' }],
     ['nothing of what it was asked for', { exchanges: [], pending: [], turns: 1 }, run],
   ])('of version 4 is gone on with, though it says %s', (_, context, asked) => {
-    expect(migrateSnapshot({ ...idle, context }, 4).context['run']).toStrictEqual(asked);
+    expect(migrateSnapshot({ ...idle, context }, 4, argsDigest).context['run']).toStrictEqual(
+      asked,
+    );
   });
 
   it.each([
@@ -127,7 +130,9 @@ describe('a snapshot that is brought to the present version', () => {
       turns: 1,
       startedAt: times.began,
     };
-    expect(migrateSnapshot({ status: 'active', value, children, context }, 5)).toStrictEqual({
+    expect(
+      migrateSnapshot({ status: 'active', value, children, context }, 5, argsDigest),
+    ).toStrictEqual({
       status: 'active',
       value,
       children: { b: children.b, e: children.e },
@@ -146,6 +151,7 @@ describe('a snapshot that is brought to the present version', () => {
       migrateSnapshot(
         { context: { run: { id: 'task-1' }, told: 0, exchanges: [], pending: [], ...more } },
         6,
+        argsDigest,
       );
     const become = (spent: object) => ({
       context: {
@@ -171,7 +177,7 @@ describe('a snapshot that is brought to the present version', () => {
   ])(
     'of version 7 goes on as one whose model was told %s',
     (_, count, exchanges, pending, turns) => {
-      expect(migrateSnapshot(told(count, exchanges, pending), 7)).toStrictEqual(
+      expect(migrateSnapshot(told(count, exchanges, pending), 7, argsDigest)).toStrictEqual(
         said(count, exchanges, pending, turns),
       );
     },
@@ -180,7 +186,7 @@ describe('a snapshot that is brought to the present version', () => {
   it('of version 7 keeps what it says of errors and of failed turns', () => {
     const limits = { turns: 9, failedTurns: 2, tokens: 7, time: 8 };
     const kept = { onToolError: 'return', limits };
-    const { context } = migrateSnapshot(told(0, 0, 0, { run: kept }), 7);
+    const { context } = migrateSnapshot(told(0, 0, 0, { run: kept }), 7, argsDigest);
     expect(context['run']).toStrictEqual({ ...kept, ran: [], hasModel: true });
   });
 
@@ -191,7 +197,7 @@ describe('a snapshot that is brought to the present version', () => {
   ])('of version 8 whose call runs %s', (_, approvedCallId, argsSha256) => {
     const settled = { id: approvedCallId, tool: 'pay', argsSha256: digest, decidedAt: 7 };
     const context = { run: {}, pending: [aCall({ argsSha256: 'c3' })], approvedCallId, settled };
-    const { context: migrated } = migrateSnapshot({ context }, 8);
+    const { context: migrated } = migrateSnapshot({ context }, 8, argsDigest);
     expect(migrated).not.toHaveProperty('approvedCallId');
     expect(migrated['held']).toStrictEqual(
       argsSha256 === null
@@ -214,7 +220,7 @@ describe('a snapshot that is brought to the present version', () => {
     'of version 9 that was requested over %s stays in %j and has a model: %s',
     (surface, value, hasModel) => {
       const before = { value, ...think, context: { run: { surface }, exchanges: [] } };
-      expect(migrateSnapshot(before, 9)).toStrictEqual({
+      expect(migrateSnapshot(before, 9, argsDigest)).toStrictEqual({
         ...before,
         context: { run: { surface, hasModel }, exchanges: [] },
       });
@@ -225,7 +231,7 @@ describe('a snapshot that is brought to the present version', () => {
     const before = { value: thinking, ...think, context: { run: requested, exchanges: [] } };
     const input = { taskId: 'task-1', calls: [data] };
     const accept = { src: 'accept', snapshot: { status: 'active', input } };
-    expect(migrateSnapshot(before, 9)).toStrictEqual({
+    expect(migrateSnapshot(before, 9, argsDigest)).toStrictEqual({
       value: { working: 'accepting' },
       children: { '0.task.working.accepting': accept },
       context: { run: { ...requested, hasModel: false, calls: [data] }, exchanges: [] },
@@ -235,16 +241,44 @@ describe('a snapshot that is brought to the present version', () => {
   it('of version 9 whose model was to answer ends with the result of its call', () => {
     const exchanges = [{ call: aCall(), result: 'paid' }];
     const before = { value: thinking, ...think, context: { run: requested, exchanges } };
-    expect(migrateSnapshot(before, 9)).toStrictEqual({
+    expect(migrateSnapshot(before, 9, argsDigest)).toStrictEqual({
       value: { working: { executing: 'recording' } },
       children: {},
       context: { run: { ...requested, hasModel: false }, exchanges },
     });
   });
 
+  it('of version 10 has digests over tool and arguments, and a release keeps its binding', () => {
+    const named = (tool: string, of: object) => `${tool} ${JSON.stringify(of)}`;
+    const args = { order: 7 };
+    const old = { ...aCall({ args }), callSha256: 'old' };
+    const context = (call: object, deferral: object) => ({
+      ...{
+        exchanges: [{ call: aCall({ id: 'call-0', args: {}, argsSha256: 'a0' }), result: 'ok' }],
+      },
+      ...{ pending: [call], run: { ran: [{ tool: 'issue_refund', argsSha256: 'a0' }] } },
+      held: { isReleased: true, deferral },
+    });
+    const before = context(old, { tool: 'issue_refund', args, argsSha256: 'other' });
+    expect(migrateSnapshot({ ...idle, context: before }, 10, named)).toStrictEqual({
+      ...idle,
+      context: {
+        exchanges: [
+          { call: aCall({ id: 'call-0', args: {}, argsSha256: 'issue_refund {}' }), result: 'ok' },
+        ],
+        pending: [aCall({ args, argsSha256: 'old' })],
+        run: { ran: [{ tool: 'issue_refund', argsSha256: 'issue_refund {}' }] },
+        held: {
+          isReleased: true,
+          deferral: { tool: 'issue_refund', args, argsSha256: 'other' },
+        },
+      },
+    });
+  });
+
   it('of the present version stays as it is, whatever is in it', () => {
     const kept = { context: {} };
-    expect(migrateSnapshot(kept, taskMachineVersion)).toBe(kept);
+    expect(migrateSnapshot(kept, taskMachineVersion, argsDigest)).toBe(kept);
     expect(oldestTaskMachineVersion).toBe(2);
   });
 });

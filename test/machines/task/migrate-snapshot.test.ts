@@ -16,10 +16,20 @@ import { aDeferral, aTaskInput } from '../../helpers/task-fixtures.ts';
 const folder = join(import.meta.dirname, 'snapshots');
 
 /** What a release of each version left in its store. */
-const kept = readdirSync(folder).map((name) => ({
-  version: Number(/\d+/.exec(name)?.[0]),
-  rows: JSON.parse(readFileSync(join(folder, name), 'utf8')) as { snapshot: KeptSnapshot }[],
-}));
+const kept = readdirSync(folder)
+  .map((name) => ({
+    version: Number(/\d+/.exec(name)?.[0]),
+    rows: JSON.parse(readFileSync(join(folder, name), 'utf8')) as { snapshot: KeptSnapshot }[],
+  }))
+  .toSorted((one, other) => one.version - other.version);
+
+const argsDigest = () => 'e8'.repeat(32);
+
+/** A copy without the digests of calls, which version 11 computes anew. */
+const bare = (value: object): object =>
+  JSON.parse(JSON.stringify(value), (key, member: unknown) =>
+    ['argsSha256', 'callSha256'].includes(key) ? undefined : member,
+  );
 
 const keysOf = (value: object): string[] => Object.keys(value).toSorted();
 
@@ -42,7 +52,7 @@ describe('a snapshot of an older chart', () => {
       const { run: asked, ...become } = initialContext(aTaskInput());
       for (const { snapshot } of rows) {
         const before = structuredClone(snapshot);
-        const { context } = migrateSnapshot(snapshot, version) as unknown as {
+        const { context } = migrateSnapshot(snapshot, version, argsDigest) as unknown as {
           context: TaskContext;
         };
         const { run, ...rest } = context;
@@ -63,7 +73,7 @@ describe('a snapshot of an older chart', () => {
         expect(context.spent).toMatchObject(
           snapshot.context['spent'] ?? { turns, usage: usage ?? null },
         );
-        expect({ ...rest, ...run }).toMatchObject({ ...said, ...keptAsked });
+        expect(bare({ ...rest, ...run })).toMatchObject(bare({ ...said, ...keptAsked }));
         // A call has started when the version before had it among those that run.
         // A release is kept with the call it was for.
         expect(context.held === null).toBe((approvedCallId ?? null) !== context.pending[0]?.id);
@@ -88,7 +98,9 @@ describe('a snapshot of an older chart', () => {
   it('of version 7 keeps the calls of the last turn together, heard or not', () => {
     const { rows = [] } = kept.find(({ version }) => version === 7) ?? {};
     const turns = rows.map(({ snapshot }) => {
-      const { context } = migrateSnapshot(snapshot, 7) as unknown as { context: TaskContext };
+      const { context } = migrateSnapshot(snapshot, 7, argsDigest) as unknown as {
+        context: TaskContext;
+      };
       return [toldBefore(context), context.said.map(({ after }) => after)];
     });
     expect(turns).toEqual(rows.map(() => [1, [0, 1]]));
@@ -96,7 +108,7 @@ describe('a snapshot of an older chart', () => {
 
   it('of the present version stays as it is', () => {
     const snapshot = { context: { id: 't' } };
-    expect(migrateSnapshot(snapshot, taskMachineVersion)).toBe(snapshot);
+    expect(migrateSnapshot(snapshot, taskMachineVersion, argsDigest)).toBe(snapshot);
   });
 
   it('is not touched when it is too old or too new', () => {

@@ -3,7 +3,7 @@ import type { KeptSnapshot } from '../../../src/machines/task/migrate-snapshot.t
 import { restorableSnapshot } from '../../../src/machines/task/restorable-snapshot.ts';
 import { rewindCall } from '../../../src/machines/task/rewind-call.ts';
 import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
-import { aCall, times } from '../../helpers/task-fixtures.ts';
+import { aCall, digest, times } from '../../helpers/task-fixtures.ts';
 
 const calling = { working: { executing: { calling: 'running' } } };
 const starting = { working: { executing: { calling: 'starting' } } };
@@ -26,7 +26,7 @@ describe('a snapshot that a task goes on from', () => {
 
   it.each([0, times.began])('is back at the start of a call that started at %d', (startedAt) => {
     expect(rewindCall(kept(startedAt))).toStrictEqual(atStart(startedAt));
-    expect(restorableSnapshot(kept(startedAt), taskMachineVersion)).toStrictEqual(
+    expect(restorableSnapshot(kept(startedAt), taskMachineVersion, () => digest)).toStrictEqual(
       atStart(startedAt),
     );
   });
@@ -51,7 +51,7 @@ describe('a snapshot that a task goes on from', () => {
   it('is of the present version before its call is taken to its start', () => {
     const calls = { exchanges: [], pending: [aCall()], startedAt: times.began };
     const of7 = { value: calling, context: { ...calls, told: 0, run: { limits: {} } } };
-    expect(restorableSnapshot(of7, 7)).toStrictEqual({
+    expect(restorableSnapshot(of7, 7, () => digest)).toStrictEqual({
       value: starting,
       children: {},
       context: {
@@ -64,7 +64,7 @@ describe('a snapshot that a task goes on from', () => {
   });
 
   it('is none of what was no snapshot', () => {
-    expect(() => restorableSnapshot(null, taskMachineVersion)).toThrow(TypeError);
-    expect(() => restorableSnapshot({}, 2)).toThrow(TypeError);
+    expect(() => restorableSnapshot(null, taskMachineVersion, () => digest)).toThrow(TypeError);
+    expect(() => restorableSnapshot({}, 2, () => digest)).toThrow(TypeError);
   });
 });

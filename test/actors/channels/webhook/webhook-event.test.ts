@@ -51,7 +51,7 @@ it('has each field that it shares with a deferral of the HTTP surface in the sam
   const { requester: _, ...fields } = deferral.shape;
   const shared = Object.entries(fields).filter(([name]) => name in sent);
   expect(shared.map(([name]) => name)).toEqual([
-    ...['task_id', 'tool', 'context', 'args', 'args_sha256', 'repeats', 'requests'],
+    ...['deferral_id', 'task_id', 'tool', 'context', 'args', 'args_sha256', 'repeats', 'requests'],
     ...['requested_at', 'expires_at', 'approvers', 'quorum', 'approvals', 'messages'],
   ]);
   for (const [name, schema] of shared) expect(schema.parse(sent[name])).toStrictEqual(sent[name]);
