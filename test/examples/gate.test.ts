@@ -7,7 +7,7 @@ it('holds what its policy tests name, and every rule is tested', async () => {
   expect(await holdpointHere(['policy', 'test', '--dir', directory, '--coverage'])).toEqual({
     code: 0,
     signal: null,
-    stdout: '7 passed, 0 failed\n',
+    stdout: '11 passed, 0 failed\n',
     stderr: '',
   });
 });

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { CreateError, createGateOf } from '../../agent/create-agent.ts';
 import { guardService } from '../../agent/guard-service.ts';
 import { shellWord } from '../../machines/shell-word.ts';
-import { CliError } from '../cli-error.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
 import { guardFolder } from '../hook/gate-address.ts';
 import { plainLine } from '../plain-text.ts';
 import { type RunOptions, run } from '../run.ts';
@@ -21,9 +21,14 @@ export async function guard(session: Session, options: GuardOptions): Promise<vo
   const { output } = session;
   const dir = resolve(options.dir ?? guardFolder());
   const project = resolve(options.root ?? '.');
-  if (!existsSync(join(dir, 'service.yaml'))) {
+  const isNew = !existsSync(join(dir, 'service.yaml'));
+  // Without --root, rules that exist are not of this folder.
+  if (isNew || options.root !== undefined) refuseOverlap(dir, project);
+  if (isNew) {
     const made = { directory: dir, mayExist: true };
-    await createGateOf(guardService(project), made).catch((error: unknown) => {
+    const root = realOf(project);
+    const hasGit = existsSync(join(root, '.git'));
+    await createGateOf(guardService({ root, hasGit }), made).catch((error: unknown) => {
       if (!(error instanceof CreateError)) throw error;
       throw new CliError(error.message, { code: error.code, cause: error });
     });
@@ -32,6 +37,7 @@ export async function guard(session: Session, options: GuardOptions): Promise<vo
     const text = plainLine(`${join(dir, 'service.yaml')} exists and keeps its rules`);
     output.warn(`${text}; choose another folder with --dir for another project`);
   }
+  warnOfEarlierRules(output, join(dir, 'service.yaml'));
   const flags = `--dir ${shellWord(dir)}`;
   output.note(plainLine(`see what waits:  ${commandLine(`task deferrals ${flags}`)}`));
   output.note(
@@ -39,4 +45,45 @@ export async function guard(session: Session, options: GuardOptions): Promise<vo
   );
   output.note(plainLine(`or in a browser: ${commandLine(`ui --dir ${shellWord(dirname(dir))}`)}`));
   await run(session, { ...options, dir });
+}
+
+/** Rules that do not look at the folder of a call let a model run any command in some hosts. */
+function warnOfEarlierRules(output: Session['output'], path: string): void {
+  if (readFileSync(path, 'utf8').includes('call.cwd')) return;
+  const text = `the rules in ${path} do not look at the folder of a call (call.cwd), as those of earlier releases; move the file away and start guard again to write them anew`;
+  output.warn(plainLine(text));
+}
+
+/**
+ * Throws CliError if the agent could write the rules of the gate: its folder is the project, below it, or above it, so that
+ * a name of the project leads to it.
+ */
+function refuseOverlap(dir: string, project: string): void {
+  const [gate, root] = [realOf(dir), realOf(project)];
+  if (!isBelow(gate, root) && !isBelow(root, gate)) return;
+  throw new CliError(
+    plainLine(
+      `the gate in ${dir} and the project in ${project} are one folder or one inside of the other`,
+    ),
+    {
+      code: 'gate_in_project',
+      exitCode: exitCodes.usage,
+      hint: 'choose a folder outside of the project with --dir, since the agent may write files of the project',
+    },
+  );
+}
+
+/** Returns a path without links, also of a folder that does not exist yet. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realOf(above), basename(path));
+  }
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

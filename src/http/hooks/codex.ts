@@ -13,7 +13,10 @@ export const codex: Dialect = {
   allow: (changed: JsonObject | null) => (changed === null ? null : claudeCode.allow(changed)),
 };
 
-/** The hook of a shell is not told the `workdir` of its command, so the folder of the call is unknown. */
+/**
+ * The hook of a shell receives the `workdir` of its command as `cwd` from 0.171.0 on, and the folder of the session before, such
+ * as in 0.169.0. Nothing names the version, so the folder of the call is unknown.
+ */
 function read(event: JsonObject): HookEvent {
   const call = claudeCode.read(event);
   if (call.kind !== 'call' || call.tool !== shell) return call;

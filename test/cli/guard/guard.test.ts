@@ -166,7 +166,9 @@ describe('a guard from nothing', () => {
   it('lets reading run, holds a deletion, and runs it once a person approved', async () => {
     const folder = await home();
     const dir = join(folder, 'gates/guard');
-    const started = startCommand(['guard', '--dir', dir, '--root', folder, '--port', '0'], {
+    const project = join(folder, 'app');
+    mkdirSync(project);
+    const started = startCommand(['guard', '--dir', dir, '--root', project, '--port', '0'], {
       env: { HOME: folder },
       cwd: folder,
     });
@@ -175,7 +177,7 @@ describe('a guard from nothing', () => {
       holdpoint(['hook', 'claude-code', '--dir', dir], {
         input: JSON.stringify({
           ...{ session_id: 's', hook_event_name: 'PreToolUse', tool_name: 'Bash' },
-          ...{ tool_use_id: id, tool_input: { command }, cwd: folder },
+          ...{ tool_use_id: id, tool_input: { command }, cwd: project },
         }),
       });
     const allowed = expect.stringContaining('"permissionDecision":"allow"');
@@ -187,9 +189,28 @@ describe('a guard from nothing', () => {
     expect(await waiting).toMatchObject({ code: 0, stdout: allowed });
     started.child.kill('SIGTERM');
     const { stderr } = await started.ended;
-    expect(stderr).toContain(`wrote the rules for ${folder} to ${dir}/service.yaml`);
+    expect(stderr).toContain(`wrote the rules for ${project} to ${dir}/service.yaml`);
     expect(stderr).toContain(`task deferrals --dir ${dir}`);
     expect(await ask('ls', '3')).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('a guard whose rules the agent could write', () => {
+  it.each([
+    ['below the project', 'app/gate', 'app'],
+    ['in the project', 'app', 'app'],
+    ['above the project', '.', 'app'],
+    ['behind a link of the project', 'app/link/gate', 'app'],
+    ['of a project behind a link', 'app/gate', 'other'],
+  ])('is refused: %s', async (_, dir, root) => {
+    const folder = await home();
+    mkdirSync(join(folder, 'app/real'), { recursive: true });
+    symlinkSync(join(folder, 'app/real'), join(folder, 'app/link'));
+    symlinkSync(join(folder, 'app'), join(folder, 'other'));
+    const words = ['--dir', join(folder, dir), '--root', join(folder, root), '--port', '0'];
+    const { code, stderr } = await guard(words, folder);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('are one folder or one inside of')]);
+    expect(existsSync(join(folder, dir, 'service.yaml'))).toBe(false);
   });
 });
 
