@@ -45,7 +45,7 @@ const hosts: [string, object, unknown, (reason: string) => object][] = [
       ...ls(claude, 'tool_input'),
       ...{ turn_id: 'turn-1', model: 'gpt', agent_id: null, transcript_path: null },
     },
-    '',
+    { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow' } },
     (reason) => ({
       hookSpecificOutput: {
         ...{ hookEventName: 'PreToolUse', permissionDecision: 'deny' },

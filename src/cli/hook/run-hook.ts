@@ -87,7 +87,7 @@ async function ask(sent: Sent, options: HookOptions, ports: HookPorts): Promise<
     const seconds = Math.min(pollSeconds, Math.ceil(left / 1_000));
     const prefer = left === 0 ? 'wait=0' : `respond-async, wait=${seconds}`;
     const asked = await reach({ ...sent, prefer, within: seconds * 1_000 }, options, ports);
-    if (asked.status === 200) return { stdout: lineOf(asked.text), stderr: '', exitCode: 0 };
+    if (asked.status === 200) return answered(asked.text, options);
     const isAway = asked.status === 'away';
     if (asked.status === 202) seenAt = clock.now();
     else if (isAway && asked.wasThere) seenAt ??= clock.now();
@@ -161,8 +161,19 @@ function refusalOf({ status, text }: GateAnswer): string {
   return `the gate refused the event with ${status}: ${why}${hint}`;
 }
 
-function lineOf(text: string): string {
-  return text === '' ? '' : `${text.trimEnd()}\n`;
+/** Returns the decision of a gate in the form of the host. Throws for an answer that is none, since silence may permit. */
+function answered(text: string, { dialect }: Pick<HookOptions, 'dialect'>): HookAnswer {
+  const answer = parseJson(text);
+  const decision = isJsonObject(answer) ? dialect.decisionIn(answer) : null;
+  if (decision === null) {
+    throw new Error(
+      'the answer is no decision, so another program may listen in place of the gate; check its address',
+    );
+  }
+  const form =
+    decision.kind === 'allow' ? dialect.allow(decision.changed) : dialect.deny(decision.reason);
+  const isSilent = dialect.isAllowSilent && decision.kind === 'allow' && decision.changed === null;
+  return { stdout: isSilent ? '' : `${JSON.stringify(form)}\n`, stderr: '', exitCode: 0 };
 }
 
 function rest(clock: Clock, milliseconds: number): Promise<void> {

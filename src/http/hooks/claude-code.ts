@@ -1,10 +1,13 @@
-import type { JsonObject } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import {
+  allowed,
   argsOf,
   contextOf,
   type Dialect,
+  denied,
   exitBlocked,
   folderOf,
+  type HookDecision,
   type HookEvent,
   textOf,
   unknownEvent,
@@ -14,7 +17,7 @@ import {
  * The hooks of Claude Code (https://code.claude.com/docs/en/hooks): `hookSpecificOutput.permissionDecision`, exit code
  * 2 blocks. Verified with 2.1.328 by `npm run try:hosts`.
  */
-export const claudeCode: Dialect = { read, allow, deny, block: exitBlocked };
+export const claudeCode: Dialect = { read, allow, deny, decisionIn, block: exitBlocked };
 
 const events = new Set(['PreToolUse', 'PostToolUse', 'PostToolUseFailure']);
 
@@ -45,6 +48,13 @@ function allow(changed: JsonObject | null): JsonObject {
 
 function deny(reason: string): JsonObject {
   return decided({ permissionDecision: 'deny', permissionDecisionReason: reason });
+}
+
+function decisionIn({ hookSpecificOutput: decision }: JsonObject): HookDecision | null {
+  if (!isJsonObject(decision) || decision['hookEventName'] !== 'PreToolUse') return null;
+  if (decision['permissionDecision'] === 'allow') return allowed(decision['updatedInput']);
+  const isDenied = decision['permissionDecision'] === 'deny';
+  return isDenied ? denied(decision['permissionDecisionReason']) : null;
 }
 
 function decided(decision: JsonObject): JsonObject {

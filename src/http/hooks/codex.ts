@@ -5,12 +5,12 @@ import { contextOf, type Dialect, type HookEvent } from './hook-event.ts';
 /**
  * The hooks of Codex (https://developers.openai.com/codex/hooks and codex-rs/hooks/src/events/pre_tool_use.rs). They
  * have the form of Claude Code, except that `allow` without changed arguments counts as a failure of the hook: silence
- * with exit code 0 is the permission.
+ * with exit code 0 is the permission, which the hook program prints for the answer of the gate.
  */
 export const codex: Dialect = {
   ...claudeCode,
   read,
-  allow: (changed: JsonObject | null) => (changed === null ? null : claudeCode.allow(changed)),
+  isAllowSilent: true,
 };
 
 /**

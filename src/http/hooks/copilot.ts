@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../machines/json.ts';
 import {
+  allowed,
   argsOf,
   type Dialect,
+  denied,
   folderOf,
   type HookAnswer,
   type HookEvent,
@@ -18,6 +20,8 @@ export const copilot: Dialect = {
   read,
   allow: () => ({ permissionDecision: 'allow' }),
   deny,
+  decisionIn: ({ permissionDecision: decision, permissionDecisionReason: reason }) =>
+    decision === 'allow' ? allowed(undefined) : decision === 'deny' ? denied(reason) : null,
   block,
 };
 

@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../machines/json.ts';
 import {
+  allowed,
   argsOf,
   contextOf,
   type Dialect,
+  denied,
   exitBlocked,
   folderOf,
   type HookEvent,
@@ -22,6 +24,8 @@ export const cursor: Dialect = {
     ...(changed === null ? {} : { updated_input: changed }),
   }),
   deny: (reason) => ({ permission: 'deny', user_message: reason, agent_message: reason }),
+  decisionIn: ({ permission, updated_input: changed, agent_message: reason }) =>
+    permission === 'allow' ? allowed(changed) : permission === 'deny' ? denied(reason) : null,
   block: exitBlocked,
 };
 

@@ -31,6 +31,11 @@ export interface HookOutcome {
   result?: JsonValue;
 }
 
+/** The decision on a call, as a gate sends it to a hook program. */
+export type HookDecision =
+  | { kind: 'allow'; changed: JsonObject | null }
+  | { kind: 'deny'; reason: string };
+
 /** What a hook program writes before it exits. */
 export interface HookAnswer {
   stdout: string;
@@ -43,7 +48,11 @@ export interface Dialect {
   /** Reads an event. Throws HookFault for an event that cannot be decided. */
   read(event: JsonObject): HookEvent;
   /** Formats a permission. `changed` has the arguments to run if they differ from those of the event. */
-  allow(changed: JsonObject | null): JsonObject | null;
+  allow(changed: JsonObject | null): JsonObject;
+  /** Reads an answer that `allow` or `deny` formatted; `null` for any other object. */
+  decisionIn(answer: JsonObject): HookDecision | null;
+  /** True if the host takes silence for a permission, and a permission without changed arguments for a failure. */
+  isAllowSilent?: true;
   /** Formats a denial; `reason` is for the model and is never empty. */
   deny(reason: string): JsonObject;
   /** Formats a denial of an event that could not be read, which every version of the host obeys. */
@@ -106,6 +115,17 @@ export function contextOf(event: JsonObject, names: readonly string[]): JsonObje
       return typeof value === 'string' && value !== '' ? [[name, value.slice(0, 500)]] : [];
     }),
   );
+}
+
+/** Returns a permission with the arguments to run, which are absent if unchanged; `null` if they are no object. */
+export function allowed(changed: JsonValue | undefined): HookDecision | null {
+  if (changed === undefined) return { kind: 'allow', changed: null };
+  return isJsonObject(changed) ? { kind: 'allow', changed } : null;
+}
+
+/** Returns a denial; `null` without a reason for the model. */
+export function denied(reason: JsonValue | undefined): HookDecision | null {
+  return typeof reason === 'string' && reason !== '' ? { kind: 'deny', reason } : null;
 }
 
 /** Returns the fault of an event that is neither a call nor the end of one. */

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../machines/json.ts';
 import {
+  allowed,
   argsOf,
   type Dialect,
+  denied,
   exitBlocked,
   folderOf,
   type HookEvent,
@@ -17,6 +19,8 @@ export const opencode: Dialect = {
   read,
   allow: (changed) => ({ decision: 'allow', ...(changed === null ? {} : { args: changed }) }),
   deny: (reason) => ({ decision: 'deny', reason }),
+  decisionIn: ({ decision, args, reason }) =>
+    decision === 'allow' ? allowed(args) : decision === 'deny' ? denied(reason) : null,
   block: exitBlocked,
 };
 

@@ -152,10 +152,7 @@ export const holdOperations: Readonly<Record<string, Operation>> = {
     parameters: [position],
     body: { schema: hookEvent, types: [json], example: exampleEvent },
     answers: {
-      200: holding(
-        'The decision in the form of the host; empty if the host runs the call then.',
-        hookEvent,
-      ),
+      200: holding('The decision in the form of the host.', hookEvent),
       202: holding('With Prefer: respond-async, the call waits for a person.', hold, {
         headers: { 'Retry-After': 'Seconds until the next request.' },
       }),

@@ -129,7 +129,7 @@ async function answerDecided(
   if (status === 'approved' && event.callId === null && !isFirst) {
     return deny('the approval of this call was used before; make the call again to ask again');
   }
-  ctx.body = dialect.allow(isChanged ? (args as HookCall['args']) : null) ?? '';
+  ctx.body = dialect.allow(isChanged ? (args as HookCall['args']) : null);
 }
 
 /** Returns why a decided call may not run. */
