@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { Admission } from '../actors/access/access.ts';
 import type { ChannelStatus } from '../actors/channels/channels.ts';
 import {
@@ -19,7 +20,7 @@ import type { Clock } from '../actors/ports/clock.ts';
 import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { OperatedServers } from '../actors/ports/mcp-servers.ts';
-import type { TaskStore } from '../actors/records/records.ts';
+import { writeHookFile } from '../actors/process/process.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
 import type { McpServers, Toolbox } from '../actors/tools/tools.ts';
 import { createApp } from '../http/app.ts';
@@ -120,7 +121,7 @@ async function serveOn(
     taskAccess: settings.task_access,
     a2aHold: settings.a2a_hold,
     a2aAnswer: settings.a2a_answer,
-    gate: config.gate === undefined ? null : gateSettings(config.gate, store),
+    gate: config.gate === undefined ? null : gateSettings(config.gate, parts),
     mcp:
       settings.mcp === false || (config.gate !== undefined && config.mcp.servers.length === 0)
         ? null
@@ -175,9 +176,21 @@ function placesOf(address: string, port: number): ListeningAddress[] {
 
 function gateSettings(
   { release_within, outcome_within, acs }: NonNullable<ServiceConfig['gate']>,
-  { acsSessions: sessions }: TaskStore,
+  { audit, directory, log }: Pick<ServingParts, 'audit' | 'directory' | 'log'>,
 ) {
+  const { acsSessions: sessions } = audit.store;
+  let wasAsked = false;
   return {
+    onHookAsked(dialect: string) {
+      if (wasAsked) return;
+      wasAsked = true;
+      log.info({ dialect }, 'gate: the hook of a coding agent has asked');
+      try {
+        writeHookFile(join(directory, '.service'), dialect);
+      } catch (error) {
+        log.warn({ error }, 'gate: hook.json could not be written');
+      }
+    },
     ...{ releaseWithin: release_within, outcomeWithin: outcome_within },
     acs: acs === undefined ? null : { ...acs, sessions },
   };

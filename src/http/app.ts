@@ -74,7 +74,7 @@ import { serveFrontPage } from './routes/front-page-route.ts';
 import { grantsList, grantsPath, grantsRevoke } from './routes/grants.ts';
 import { type HealthPorts, healthz, readyz } from './routes/health.ts';
 import { holdsAsk, holdsCancel, holdsGet, holdsOutcome, holdsPath } from './routes/holds.ts';
-import { hooksAnswer, hooksDeny, hooksPath } from './routes/hooks.ts';
+import { type HookPorts, hooksAnswer, hooksDeny, hooksPath } from './routes/hooks.ts';
 import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
 import {
   type McpServerPorts,
@@ -143,7 +143,7 @@ export interface AppPorts
   /** Where A2A 0.3.0 and 1.0 responses carry the answer of a completed task. */
   a2aAnswer: AnswerPlace;
   /** Settings of a gate; `null` for an agent that runs its tools itself. */
-  gate: (HoldTimes & { acs: AcsSettings | null }) | null;
+  gate: (HoldTimes & Pick<HookPorts, 'onHookAsked'> & { acs: AcsSettings | null }) | null;
   /** The approvals page; absent if it is not configured. */
   approvals?: ApprovalsPage;
   /** The policy for a wait whose stream breaks (docs/contract/transports.md). */

@@ -194,6 +194,7 @@ export class SimulatedAgent {
           ? null
           : {
               outcomeWithin: config.gate.outcome_within,
+              onHookAsked: () => undefined,
               releaseWithin: config.gate.release_within,
               acs: null,
             },

@@ -9,6 +9,7 @@ export { dashboardToken, noteDashboard } from './dashboard-file.ts';
 export { findProgram, scriptPath } from './find-program.ts';
 export { checkUsable } from './foreign-files.ts';
 export { holdsFile } from './holds-file.ts';
+export { hookThatAsked, writeHookFile } from './hook-file.ts';
 export { isAlive } from './is-alive.ts';
 export { logFileVariable, longestLog, openLogFile, shiftLogs } from './log-file.ts';
 export { nearbyPorts } from './nearby-ports.ts';

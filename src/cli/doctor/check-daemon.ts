@@ -3,13 +3,14 @@ import { request } from 'undici';
 import { isAlive, readServeFile } from '../../actors/process/process.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { localUrl } from '../../machines/url-of.ts';
+import { unaskedHooks } from '../guard/unasked-hooks.ts';
 import type { Finding, Subject } from './check.ts';
 
 /** Timeout in milliseconds of the daemon's readiness check. */
 const patience = 3_000;
 
 /** Checks that the agent is running and accepts tasks. */
-export async function checkDaemon({ stateFolder }: Subject): Promise<Finding> {
+export async function checkDaemon({ directory, stateFolder }: Subject): Promise<Finding> {
   const served = readServeFile(stateFolder);
   if (served === null) return { status: 'pass', message: 'the agent is not running' };
   if (!isAlive(served.pid)) {
@@ -21,6 +22,13 @@ export async function checkDaemon({ stateFolder }: Subject): Promise<Finding> {
   }
   const url = localUrl(served);
   if (await isReady(url)) {
+    const unasked = unaskedHooks(directory);
+    if (unasked !== null) {
+      return {
+        ...{ status: 'warn', message: unasked },
+        fix: 'check that the hooks are installed and not switched off, with guard install',
+      };
+    }
     return { status: 'pass', message: `running at ${url} (process ${served.pid})` };
   }
   return {

@@ -10,6 +10,7 @@ import { guardFolder } from '../hook/gate-address.ts';
 import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { difference, indentOf, readSettings } from './edit-settings.ts';
+import { hooksSwitch } from './hooks-off.ts';
 import { type HostSettings, hostSettings, textOf, withoutHooks } from './host-settings.ts';
 
 export interface InstallOptions {
@@ -27,6 +28,7 @@ export async function guardInstall(
 ): Promise<void> {
   const { host, path, before } = find(session, dialect, options);
   const gate = resolve(options.dir ?? guardFolder());
+  refuseOff(session, dialect, options);
   const added = host.add(host.kind === 'own' ? {} : withoutHooks(readSettings(path, before)), gate);
   const after = typeof added === 'string' ? added : textOf(added, indentOf(before));
   const isWritten = await change(session, { path, before, after, verb: 'Install' }, options);
@@ -35,7 +37,28 @@ export async function guardInstall(
   else output.line(plainText(`the hooks of ${dialect} are in ${path} already`));
   output.json({ dialect, path, changed: isWritten });
   if (host.hint !== undefined) output.note(host.hint);
+  if (options.project === undefined) {
+    output.note(
+      'these hooks ask in every project of this user, and a gate guards one: calls in others wait for a person; --project installs them for one project',
+    );
+  }
   output.note(`start the gate with: ${commandLine(`guard --dir ${shellWord(gate)}`)}`);
+}
+
+/** Throws CliError where the host runs no hooks, since every call would then run without the gate. */
+function refuseOff({ env }: Session, dialect: string, { project }: InstallOptions): void {
+  const folder = resolve(typeof project === 'string' ? project : '.');
+  const found = hooksSwitch(dialect, { project: folder, env });
+  if (found === null) return;
+  const { path, setting } = found;
+  throw new CliError(
+    plainText(`${setting} in ${path} switches the hooks of ${dialect} off; nothing was changed`),
+    {
+      code: 'hooks_off',
+      exitCode: exitCodes.failed,
+      hint: 'remove the setting, and install the hooks again',
+    },
+  );
 }
 
 /** `guard uninstall DIALECT`: removes the hooks of Holdpoint and keeps every other setting (docs/guard.md). */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
+import { systemClock } from '../../actors/system-clock.ts';
 import { CreateError, createGateOf } from '../../agent/create-agent.ts';
 import { guardService } from '../../agent/guard-service.ts';
 import { shellWord } from '../../machines/shell-word.ts';
@@ -9,6 +10,7 @@ import { guardFolder } from '../hook/gate-address.ts';
 import { plainLine } from '../plain-text.ts';
 import { type RunOptions, run } from '../run.ts';
 import type { Session } from '../session.ts';
+import { unaskedHooks } from './unasked-hooks.ts';
 
 export interface GuardOptions extends Omit<RunOptions, 'dir'> {
   dir?: string;
@@ -44,8 +46,16 @@ export async function guard(session: Session, options: GuardOptions): Promise<vo
     plainLine(`decide:          ${commandLine(`task approve ID ${flags}`)}, or task reject`),
   );
   output.note(plainLine(`or in a browser: ${commandLine(`ui --dir ${shellWord(dirname(dir))}`)}`));
-  await run(session, { ...options, dir });
+  const clock = systemClock();
+  const timer = clock.setTimeout(() => {
+    const unasked = unaskedHooks(dir);
+    if (unasked !== null) output.warn(unasked);
+  }, hookWithin);
+  await run(session, { ...options, dir }).finally(() => clock.clearTimeout(timer));
 }
+
+/** Milliseconds after the start in which the first hook usually asks. */
+const hookWithin = 120_000;
 
 /** Rules that do not look at the folder of a call let a model run any command in some hosts. */
 function warnOfEarlierRules(output: Session['output'], path: string): void {

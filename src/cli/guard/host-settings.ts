@@ -37,7 +37,7 @@ export const hostSettings: ReadonlyMap<string, HostSettings> = new Map<string, H
       kind: 'merged',
       path: ({ project, env }) =>
         project === null
-          ? join(env['CLAUDE_CONFIG_DIR'] || join(homeOf(env), '.claude'), 'settings.json')
+          ? join(userFolderOf('claude-code', env), 'settings.json')
           : join(project, '.claude', 'settings.local.json'),
       add: (settings, gate) =>
         withHooks(settings, {
@@ -53,7 +53,7 @@ export const hostSettings: ReadonlyMap<string, HostSettings> = new Map<string, H
       kind: 'merged',
       path: ({ project, env }) =>
         project === null
-          ? join(env['CODEX_HOME'] || join(homeOf(env), '.codex'), 'hooks.json')
+          ? join(userFolderOf('codex', env), 'hooks.json')
           : join(project, '.codex', 'hooks.json'),
       add: (settings, gate) =>
         withHooks(settings, {
@@ -183,7 +183,14 @@ function blocking(dialect: string, gate: string): string {
   return `${command(dialect, gate)} || { echo 'the hook of Holdpoint did not allow the call' >&2; exit 2; }`;
 }
 
-function homeOf(env: NodeJS.ProcessEnv): string {
+/** Returns the folder of the user's settings. */
+export function userFolderOf(dialect: 'claude-code' | 'codex', env: NodeJS.ProcessEnv): string {
+  return dialect === 'codex'
+    ? env['CODEX_HOME'] || join(homeOf(env), '.codex')
+    : env['CLAUDE_CONFIG_DIR'] || join(homeOf(env), '.claude');
+}
+
+export function homeOf(env: NodeJS.ProcessEnv): string {
   return env['HOME'] || homedir();
 }
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { serveLogPath, sightAgent } from '../../actors/workspace/workspace.ts';
 import { describeAgent } from '../../dashboard/workspace/describe-agent.ts';
 import { localUrl } from '../../machines/url-of.ts';
+import { unaskedHooks } from '../guard/unasked-hooks.ts';
 import { plainLine } from '../plain-text.ts';
 import { warnOfPolicyGap } from '../policy-warning.ts';
 import type { Session } from '../session.ts';
@@ -17,6 +18,8 @@ export async function serveStatus(session: Session, dir: string): Promise<void> 
   const url = localUrl(sighting.served);
   output.line(plainLine(`the agent runs at ${url} (process ${pid}) since ${startedAt}`));
   const { policySha256 } = await describeAgent(directory, session.env);
+  const unasked = unaskedHooks(directory);
+  if (unasked !== null) output.warn(unasked);
   const gap = warnOfPolicyGap(output, directory, policySha256);
   output.json({
     status: 'running',
@@ -25,6 +28,7 @@ export async function serveStatus(session: Session, dir: string): Promise<void> 
     started_at: startedAt,
     directory,
     log: serveLogPath(directory),
+    ...(unasked === null ? {} : { hook_asked: false }),
     ...gap,
   });
 }

@@ -26,6 +26,8 @@ export interface HookPorts extends AdmitPorts, HoldTimes {
   clock: Clock;
   ids: Ids;
   log: Log;
+  /** Receives the coding agent of each event that could be read. */
+  onHookAsked: (dialect: string) => void;
 }
 
 /** Longest wait of a host for a decision, in seconds. */
@@ -59,6 +61,7 @@ export function hooksAnswer(ports: HookPorts) {
     const { body } = ctx.request;
     if (!isJsonObject(body)) throw new HookFault('the event is no JSON object');
     const event = dialect.read(body);
+    ports.onHookAsked(ctx.params['dialect'] ?? '');
     if (event.kind === 'outcome') return reportOutcome(ctx, event);
     if (!isWellFormed(body)) {
       throw new HookFault('the event has half of a Unicode character; send whole characters');

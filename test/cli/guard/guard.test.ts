@@ -162,6 +162,36 @@ describe('settings with other content', () => {
   });
 });
 
+describe('hooks that are switched off', () => {
+  it.each([
+    ['claude-code', '.claude/settings.json', '{"disableAllHooks": true}'],
+    ['claude-code', '.claude/settings.local.json', '{"disableAllHooks": true, "model": "opus"}'],
+    ['claude-code', '.claude/settings.local.json', '{// off\n"disableAllHooks": true}'],
+    ['codex', '.codex/config.toml', 'model = "x"\n[features]\nhooks = false\n'],
+    ['codex', '.codex/config.toml', 'features.hooks = false'],
+    ['codex', '.codex/config.toml', 'features = { hooks = false }'],
+    ['copilot', '.copilot/settings.json', '{"disableAllHooks": true}'],
+    ['copilot', '.github/copilot/settings.json', '{"disableAllHooks": true}'],
+  ])('of %s by %s are not installed', async (host, path, text) => {
+    const folder = await home();
+    put(join(folder, path), text);
+    for (const words of [[], ['--project', folder]]) {
+      const { code, stderr } = await guard(['install', host, '--yes', ...words], folder);
+      const off = `in ${join(folder, path)} switches the hooks of ${host} off; nothing was changed`;
+      expect([code, stderr]).toEqual([1, expect.stringContaining(off)]);
+    }
+    expect(readFileSync(join(folder, path), 'utf8')).toBe(text);
+  });
+
+  it('are no other settings of these names', async () => {
+    const folder = await home();
+    put(join(folder, '.codex/config.toml'), '[other]\nhooks = false\n# [features]\n');
+    put(join(folder, '.claude/settings.json'), '{"disableAllHooks": false}');
+    expect((await guard(['install', 'codex', '--yes'], folder)).code).toBe(0);
+    expect((await guard(['install', 'claude-code', '--yes'], folder)).code).toBe(0);
+  });
+});
+
 describe('a guard from nothing', () => {
   it('lets reading run, holds a deletion, and runs it once a person approved', async () => {
     const folder = await home();
@@ -181,7 +211,11 @@ describe('a guard from nothing', () => {
         }),
       });
     const allowed = expect.stringContaining('"permissionDecision":"allow"');
+    const silence = 'no hook has asked since the start';
+    const status = () => holdpoint(['serve', 'status', '--dir', dir]);
+    expect((await status()).stderr).toContain(silence);
     expect(await ask('ls -la', '1')).toMatchObject({ code: 0, stdout: allowed });
+    expect((await status()).stderr).not.toContain(silence);
     const waiting = ask('rm -rf build', '2');
     const id = await heldCall(dir);
     const approved = await holdpoint(['task', 'approve', id, '--dir', dir]);
