@@ -21,6 +21,7 @@ import type { Outbound } from '../actors/ports/egress.ts';
 import type { Log } from '../actors/ports/log.ts';
 import type { Tool } from '../actors/ports/tool.ts';
 import { GateTools } from '../actors/tools/tools.ts';
+import type { Separation } from '../machines/domain/task.ts';
 import { defaultContextTemplate } from '../machines/governance/defer-policy.ts';
 
 /** The governance layers of an agent. Layers that make outbound requests are `null` when off. */
@@ -34,7 +35,9 @@ export interface Governance {
 
 /** The configuration must already be validated and its rules compiled. */
 export interface GovernanceParts {
-  config: Pick<ServiceConfig, 'security' | 'credentials' | 'included' | 'gate'>;
+  config: Pick<ServiceConfig, 'security' | 'credentials' | 'included' | 'gate'> & {
+    auth: Pick<ServiceConfig['auth'], 'providers'>;
+  };
   /** True if every caller is authenticated. */
   isAuthOn: boolean;
   tools: ReadonlyMap<string, Tool>;
@@ -66,7 +69,7 @@ export function createGovernance(parts: GovernanceParts): Governance {
   // A change is shown with the redaction of every policy.
   const scrub = others.reduce((hide, one) => hiding(hide, one.guardrails), parts.scrub);
   const { isAuthOn, tools, views, env, guardrails, modify } = parts;
-  const common = { isAuthOn, tools, views, scrub };
+  const common = { isAuthOn, tools, views, scrub, separation: separationOf(parts.config) };
   const own = createPolicy({
     ...common,
     security,
@@ -117,6 +120,15 @@ function unlistedRule({ config: { gate, security }, tools }: GovernanceParts) {
   };
   const isUnlisted = (tool: string) => tools instanceof GateTools && tools.isUnlisted(tool);
   return { rule, name: 'gate.unknown', isUnlisted };
+}
+
+/** Returns which callers of a gate with sign-in may not decide (docs/contract/holds.md). */
+function separationOf({ gate, auth }: GovernanceParts['config']): Separation | undefined {
+  if (gate === undefined || auth.providers.length === 0) return undefined;
+  const tokens = auth.providers.filter((one) => one.type === 'static_token');
+  const programs = tokens.filter(({ decide }) => !decide).map(({ name }) => name);
+  const deciders = tokens.filter(({ decide }) => decide).map(({ name }) => name);
+  return { programs, deciders: deciders.filter((name) => !programs.includes(name)) };
 }
 
 /** Returns the variables that conditions may read; an unset one is absent. */

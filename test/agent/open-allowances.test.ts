@@ -6,10 +6,18 @@ import { readAgent } from '../../src/agent/read-agent.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { temporaryFolder } from '../helpers/test-system.ts';
 
+const signIn = `    default_approvers: [ann@example.com]
+auth: {providers: [{type: static_token, settings: {token_env: TOKEN}}]}
+`;
+
 async function warningsOf(text: string): Promise<string[]> {
   const directory = temporaryFolder();
-  writeFileSync(join(directory, 'service.yaml'), `agent_id: x\n${text}`);
-  const { problems, warnings } = await readAgent(directory, {}, new ManualClock(0));
+  writeFileSync(join(directory, 'service.yaml'), `agent_id: x\n${text}${signIn}`);
+  const { problems, warnings } = await readAgent(
+    directory,
+    { TOKEN: 'a-long-enough-token-of-ops' },
+    new ManualClock(0),
+  );
   expect(problems).toEqual([]);
   return warnings.map(formatProblem);
 }

@@ -23,7 +23,11 @@ const gone = 'the agent has no tool datetime_nwo, so';
 const near = 'the nearest is datetime_now';
 
 it.each([
-  ['defer: {enabled: true, tools: {datetime_nwo: {to: "channel:console:*"}}}', 34, ''],
+  [
+    'defer: {default_approvers: [a@b.cd], enabled: true, tools: {datetime_nwo: {to: "channel:console:*"}}}',
+    63,
+    '',
+  ],
   ['step_up: {enabled: true, tools: {datetime_nwo: gold}}', 36, '{acr: <acr>, '],
   ['modify: {enabled: true, tools: {datetime_nwo: {arguments: [{path: a, set: 1}]}}}', 35, ''],
 ])(
@@ -62,6 +66,7 @@ it('says nothing of rules that name tools in either spelling, that may come late
     await readingOf(
       `  defer:
     enabled: true
+    default_approvers: [ann@example.com]
     tools: {datetime-now: {to: "channel:console:*"}, later: {to: "channel:console:*", optional: true}}
   step_up: {enabled: true, tools: {datetime-now: gold, later: {acr: gold, optional: true}}}
   modify: {tools: {never: {output: []}}, enabled: false}

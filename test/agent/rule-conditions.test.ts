@@ -65,7 +65,7 @@ it('finds a variable that the policy does not name', () => {
   expect(
     problemsOf({ policy: { environment: ['REGION'] }, defer: { tools: { pay_out: rule } } }),
   ).toEqual([
-    'security.defer.tools.pay_out.when: No such key: SECRET (column 12 of the expression)',
+    'security.defer.tools.pay_out.when: No such key: SECRET (column 13 of the expression)',
   ]);
   const named = { ...rule, when: 'environment.REGION == "eu" || has(environment.REGION)' };
   expect(
@@ -77,7 +77,7 @@ it.each<[string, string[]]>([
   [
     'args.amount > 5.0 || args.p.startsWith("/safe/")',
     [
-      'args.p.startsWith("/safe/") also holds for /safe/../other; write path.under(args.p, "/safe/") (column 28 of the expression)',
+      'args.p.startsWith("/safe/") also holds for /safe/../other; write path.under(args.p, "/safe/") (column 22 of the expression)',
     ],
   ],
   ['args.p.startsWith("/safe/") && !args.p.contains("..")', []],

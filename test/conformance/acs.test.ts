@@ -519,7 +519,10 @@ describe('a gate with a token', () => {
       settings(patient, {
         auth: {
           providers: [
-            { type: 'static_token', settings: { token: 't-1', identity: { user_id: 'ann' } } },
+            {
+              ...{ type: 'static_token', decide: true },
+              settings: { token: 't-1', identity: { user_id: 'ann' } },
+            },
           ],
         },
       }),

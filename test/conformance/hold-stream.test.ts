@@ -74,7 +74,7 @@ describe('the stream of a hold', () => {
 
   it('is closed to other callers, and refuses a wrong wait as JSON does', async () => {
     const tokens = ['ann', 'bob'].map((user_id) => ({
-      ...{ type: 'static_token', name: user_id },
+      ...{ type: 'static_token', name: user_id, decide: true },
       settings: { token: `t-${user_id}`, identity: { user_id } },
     }));
     const agent = await startTestAgent({ ...settings, auth: { providers: tokens } });

@@ -29,6 +29,7 @@ export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boo
   }
   return [
     ...checkBinding(config),
+    ...checkAnyone(config),
     ...checkList(defer.default_approvers, defaultList, config),
     ...checkDefaultList(config),
     ...entries.flatMap(checkEntry),
@@ -97,6 +98,19 @@ function checkBinding(config: ServiceConfig): Finding[] {
   const tools = [...new Set(telling.map(({ tool }) => tool))].join(', ');
   const message = `quorum and four_eyes (${tools}) use the email that callers claim; set it to true to require the verified one`;
   return [warningAt(binding, message, [...root, 'tools'])];
+}
+
+/** Checks that rules list approvers where people sign in: otherwise every person who signs in may decide. */
+function checkAnyone({ auth, approvals, security: { defer } }: ServiceConfig): Finding[] {
+  const isSignedIn = auth.providers.length > 0 || approvals !== undefined;
+  if (!isSignedIn || defer.default_approvers.length > 0) return [];
+  const open = holdingRules(defer.tools).filter(
+    ({ rule }) => deciders(rule, []).approvers === null && rule.approvers.length === 0,
+  );
+  if (open.length === 0) return [];
+  const tools = [...new Set(open.map(({ tool }) => tool))].join(', ');
+  const message = `anyone who signs in may decide on ${tools}, because these rules list no approvers; list them here, or under approvers of each rule`;
+  return [warningAt(defaultList, message, [...root, 'tools'])];
 }
 
 /** Checks that requesters are authenticated, so they can be distinguished from approvers. */

@@ -30,6 +30,7 @@ export function checkGate(config: ServiceConfig, isWritten: (path: Path) => bool
       : []),
     ...checkServers(config),
     ...checkUnknown(config),
+    ...checkSignIn(config),
     ...(gate.unknown === 'defer' ? checkTarget(gate.to, ['gate', 'to'], config) : []),
   ];
 }
@@ -53,6 +54,14 @@ function checkServers({ gate, mcp: { servers }, server }: ServiceConfig): Findin
       return [errorAt(['gate', 'tools', entry], message)];
     }),
   ];
+}
+
+/** Without sign-in, a program that asks the gate is not distinguished from a person. */
+function checkSignIn({ auth: { providers, required } }: ServiceConfig): Finding[] {
+  if (providers.length > 0) return [];
+  const asking = required ? 'a program that reads the token of this folder' : 'every program';
+  const message = `${asking} can ask this gate and decide on its own calls, because nobody signs in; add auth.providers, and approvers to the rules`;
+  return [warningAt(['gate'], message, ['auth', 'providers'])];
 }
 
 function checkUnknown({ gate, mcp }: ServiceConfig): Finding[] {

@@ -46,6 +46,12 @@ const staticToken = z.object({
     example: 'ops',
   }),
   groups_claim: groupsClaim,
+  decide: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Lets the token decide on the calls of a [gate](gate.md#who-decides), except on those that it asked for. Without it the token only asks.',
+    ),
   settings: staticTokenSettings.prefault({}).describe('Settings of the provider.'),
 });
 

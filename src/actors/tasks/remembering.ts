@@ -1,7 +1,12 @@
 import type { Grant, UsedGrant } from '../../machines/domain/grant.ts';
 import type { CallOrigin } from '../../machines/domain/hold.ts';
 import type { Caller, Deferral } from '../../machines/domain/task.ts';
-import { type DecisionAttempt, isListed } from '../../machines/governance/approvers.ts';
+import {
+  type DecisionAttempt,
+  excludesAskers,
+  isListed,
+  isProgram,
+} from '../../machines/governance/approvers.ts';
 import { withApproval } from '../../machines/governance/decision.ts';
 import type { DeferRule } from '../../machines/governance/defer-policy.ts';
 import type { AppliedRule } from '../../machines/governance/ruling.ts';
@@ -144,8 +149,10 @@ export class Remembering {
     if (session !== undefined && session !== task.session) return false;
     if (!isSameOrigin(grant.origin, task.call)) return false;
     if (grant.runsSha256 !== runsSha256) return false;
-    // Under four eyes a person who contributed to the request could not approve the call either.
-    if (rule.fourEyes && speakers.some((one) => isFrom(grant, one))) return false;
+    // A program, or a person who contributed to the request, could not approve the call either.
+    const { caller = null } = grant;
+    if (isProgram(rule.separation, caller)) return false;
+    if (excludesAskers(rule, caller) && speakers.some((one) => isFrom(grant, one))) return false;
     // A person who may not approve any more, or whose delegation is over, releases nothing.
     const { as, for: delegators = [] } = people.standingOf({ email: approver, caller: null }, now);
     const rights = [{ email: approver, as }, ...delegators];

@@ -265,6 +265,8 @@ export interface Deferral {
   quorumOf?: Readonly<Record<string, number>>;
   fourEyes: boolean;
   bindApprover: boolean;
+  /** Keeps the programs that ask a gate from deciding on its calls; absent elsewhere, and without sign-in. */
+  separation?: Separation;
   /** True if the approvals of a quorum must also come from different callers. */
   distinctCallers: boolean;
   /** The effect of a rejection: the task fails, or the model receives the rejection as a result. */
@@ -333,6 +335,17 @@ export type CallOutcome =
   | { kind: 'ran' | 'neverRan' | 'unknown' }
   /** `error` is truncated. */
   | { kind: 'failed'; error: string };
+
+/**
+ * Callers that may not decide on the calls of a gate: the one that asked, and programs. The daemon's own token may. A
+ * caller without a verified email is a program.
+ */
+export interface Separation {
+  /** Providers of static tokens, which identify programs. */
+  programs: readonly string[];
+  /** Providers of static tokens that may decide, also without an email. */
+  deciders: readonly string[];
+}
 
 /** A decision that ended a deferral, and the outcome of the call. */
 export interface DecidedCall extends Omit<SettledDeferral, 'approvers' | 'heldAgainAs'> {

@@ -173,9 +173,10 @@ export function isRefused(
 ): boolean {
   if (attempt.isUntrusted === true || isChatOverEndpoint(attempt)) return true;
   if (isBound(deferral, attempt) && !isOwnEmail(attempt)) return true;
+  if (isProgram(deferral.separation, attempt.caller)) return true;
   const right = rightOf(deferral, attempt);
   if (right === null) return true;
-  if (!deferral.fourEyes) return false;
+  if (!excludesAskers(deferral, attempt.caller)) return false;
   return [requester, ...speakers].some(
     (one) => isSameAs(deferral, attempt, one) || isSameName(right.for, one?.email),
   );
@@ -194,10 +195,28 @@ export function maySeeWhole(
   if (caller?.provider === runtimeProvider) return true;
   if (caller === null) return !deferral.bindApprover;
   if (caller.provider === chatProvider) return false;
-  if (deferral.fourEyes && isSamePerson(caller, requester)) return false;
+  if (isProgram(deferral.separation, caller)) return false;
+  if (excludesAskers(deferral, caller) && isSamePerson(caller, requester)) return false;
   if (!deferral.bindApprover) return true;
   const email = verifiedEmail(caller);
   return email !== null && [{ email, as }, ...delegators].some((one) => isListed(deferral, one));
+}
+
+/** Returns true if callers may not decide on the calls that they asked for. */
+export function excludesAskers(
+  { fourEyes, separation }: Pick<Deferral, 'fourEyes' | 'separation'>,
+  caller: PersonKey | null,
+): boolean {
+  return fourEyes || (separation !== undefined && caller?.provider !== runtimeProvider);
+}
+
+/** Returns true if a caller is a program, which may not decide on the calls of a gate. */
+export function isProgram(separation: Deferral['separation'], caller: PersonKey | null): boolean {
+  if (separation === undefined || caller === null) return false;
+  const { provider, email = '' } = caller;
+  if (provider === runtimeProvider || provider === chatProvider) return false;
+  if (separation.programs.includes(provider)) return true;
+  return normaliseEmail(email) === null && !separation.deciders.includes(provider);
 }
 
 /** Chat users cannot decide through the HTTP API; their decisions are submitted inside the daemon. */

@@ -4,6 +4,7 @@ import type {
   EscalationStage,
   RememberLimits,
   RequiredReason,
+  Separation,
   ToolCall,
 } from '../domain/task.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
@@ -26,6 +27,8 @@ export interface DeferRule {
   quorumOf?: Readonly<Record<string, number>>;
   fourEyes: boolean;
   bindApprover: boolean;
+  /** Keeps the programs that ask a gate from deciding on its calls; absent elsewhere, and without sign-in. */
+  separation?: Separation;
   /** True if the approvals of a quorum must also come from different callers. */
   distinctCallers: boolean;
   onReject: 'fail' | 'tool_result';
@@ -159,7 +162,7 @@ export function escalatedFurther(deferral: Deferral): Deferral {
 export function ruleOf(deferral: Deferral): DeferRule {
   const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
   const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
-  const { alsoBy, quorumOf, display, remember, mention, requirePasskey } = deferral;
+  const { alsoBy, quorumOf, display, remember, mention, requirePasskey, separation } = deferral;
   const { remindAt, escalateTo, escalations } = deferral;
   return {
     to: targets,
@@ -171,6 +174,7 @@ export function ruleOf(deferral: Deferral): DeferRule {
     ...(quorumOf === undefined ? {} : { quorumOf }),
     fourEyes,
     bindApprover,
+    ...(separation === undefined ? {} : { separation }),
     distinctCallers,
     onReject,
     ...(onTimeout === undefined ? {} : { onTimeout }),

@@ -1,6 +1,6 @@
 import type { DeferRule } from './defer-policy.ts';
 import { largerQuorumOf } from './quorum.ts';
-import { demanded, listedByBoth, shorterMemory } from './tightened.ts';
+import { demanded, listedByBoth, separatedByBoth, shorterMemory } from './tightened.ts';
 
 /**
  * Joins the holds of two policies. Only approvers of both lists may decide, even if the lists share no one: neither policy
@@ -37,6 +37,7 @@ export function strictest(
     ...largerQuorumOf(rule.quorumOf, other.quorumOf),
     fourEyes: rule.fourEyes || other.fourEyes,
     bindApprover: rule.bindApprover || other.bindApprover,
+    ...separatedByBoth(rule, other),
     distinctCallers: rule.distinctCallers || other.distinctCallers,
     timeout: Math.min(rule.timeout, other.timeout),
     onReject: rule.onReject === 'fail' ? 'fail' : other.onReject,

@@ -1,5 +1,5 @@
 import type { Approval, Deferral, RequiredReason } from '../domain/task.ts';
-import { chatProvider, isListed } from './approvers.ts';
+import { chatProvider, excludesAskers, isListed, isProgram } from './approvers.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { countedAs, largerQuorumOf } from './quorum.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
@@ -27,6 +27,7 @@ export function tightened(
     ...largerQuorumOf(deferral.quorumOf, rule.quorumOf),
     fourEyes: deferral.fourEyes || rule.fourEyes,
     bindApprover: deferral.bindApprover || rule.bindApprover,
+    ...separatedByBoth(deferral, rule),
     distinctCallers,
     ...(rule.requirePasskey === true ? { requirePasskey: true } : {}),
     ...demanded(deferral.requireReason, rule.requireReason),
@@ -36,7 +37,9 @@ export function tightened(
         isListed(rule, countedAs(approval)) &&
         (rule.requirePasskey !== true || approval.passkey === true) &&
         (!rule.bindApprover || isOwnName(approval)) &&
-        (!rule.fourEyes || !askers.some((one) => isFrom(approval, one))),
+        !isProgram(rule.separation, approval.caller ?? null) &&
+        (!excludesAskers(rule, approval.caller ?? null) ||
+          !askers.some((one) => isFrom(approval, one))),
     ),
   };
 }
@@ -49,6 +52,23 @@ export function shorterMemory(
   if (one === undefined || other === undefined) return {};
   const { min } = Math;
   return { remember: { time: min(one.time, other.time), uses: min(one.uses, other.uses) } };
+}
+
+/** Joins the separation of two rules: a program of either may not decide. */
+export function separatedByBoth(
+  { separation: one }: Pick<DeferRule, 'separation'>,
+  { separation: other }: Pick<DeferRule, 'separation'>,
+): Pick<DeferRule, 'separation'> {
+  if (one === undefined || other === undefined) {
+    const separation = one ?? other;
+    return separation === undefined ? {} : { separation };
+  }
+  return {
+    separation: {
+      programs: [...new Set([...one.programs, ...other.programs])],
+      deciders: one.deciders.filter((name) => other.deciders.includes(name)),
+    },
+  };
 }
 
 type Lists = Pick<DeferRule, 'approvers' | 'alsoBy'>;

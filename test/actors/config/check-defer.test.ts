@@ -178,7 +178,7 @@ describe('with authentication', () => {
   it('finds four eyes where somebody may ask in Telegram', () => {
     const before = `channels: [telegram]\n${auth}`;
     const lines =
-      'enabled: true\nbind_approver: true\ntools: {t: {four_eyes: true, to: "channel:console:*"}}';
+      'enabled: true\nbind_approver: true\ntools: {t: {four_eyes: true, approvers: [a@b.cd], to: "channel:console:*"}}';
     expect(deferring(lines, before)).toEqual([
       'warning 8:28 ~.tools.t.four_eyes | four_eyes identifies requesters in Telegram only if telegram-config.yaml lists them under people; list every approver who sends requests there',
     ]);
@@ -219,6 +219,7 @@ describe('with authentication', () => {
     const tools =
       'tools: {s: {approvers: [a@b.cd, e@f.gh], quorum: 2, to: "channel:console:*"}, t: {four_eyes: true, to: "channel:console:*"}, u: {to: "channel:console:*"}}';
     expect(deferring(`enabled: true\nbind_approver: false\n${tools}`, auth)).toEqual([
+      'warning 5:5 ~.default_approvers | anyone who signs in may decide on t, u, because these rules list no approvers; list them here, or under approvers of each rule',
       'warning 6:20 ~.bind_approver | quorum and four_eyes (s, t) use the email that callers claim; set it to true to require the verified one',
     ]);
   });
@@ -270,7 +271,9 @@ describe('with authentication', () => {
   it('takes a list that is written empty for none', () => {
     const lines =
       'enabled: true\ndefault_approvers: []\ntools: {t: {to: "channel:console:*", approvers: []}}';
-    expect(deferring(lines, auth)).toEqual([]);
+    expect(deferring(lines, auth)).toEqual([
+      'warning 6:24 ~.default_approvers | anyone who signs in may decide on t, because these rules list no approvers; list them here, or under approvers of each rule',
+    ]);
   });
 
   it('refuses a default list in which nobody can decide, where a tool goes by it', () => {

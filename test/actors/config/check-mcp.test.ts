@@ -129,7 +129,8 @@ describe('a gate with MCP servers', () => {
   const gateway = (text: string, rest = 'server: {mcp: true}') =>
     linesOf(
       read(
-        `agent_id: x\ngate: ${text}\n${rest}\nmcp:\n  servers:\n    - {name: shop, command: a, tools: {deny: []}}\n`,
+        `agent_id: x\nauth: {providers: [{type: static_token, settings: {token_env: T}}]}\ngate: ${text}\n${rest}\nmcp:\n  servers:\n    - {name: shop, command: a, tools: {deny: []}}\n`,
+        { T: 'a-long-enough-token-of-ops' },
       ),
     );
 
@@ -146,7 +147,7 @@ describe('a gate with MCP servers', () => {
 
   it('is called by MCP clients', () => {
     expect(gateway('{}', '')).toEqual([
-      'warning 6:5 mcp.servers | no program can call the tools of these servers; set server.mcp: true',
+      'warning 7:5 mcp.servers | no program can call the tools of these servers; set server.mcp: true',
     ]);
   });
 });

@@ -150,10 +150,14 @@ describe('a file with every section', () => {
     expect(config?.auth).toEqual({
       required: true,
       providers: [
-        { type: 'static_token', name: 'ops', settings: { token_env: 'SERVICE_TOKEN' } },
+        {
+          ...{ type: 'static_token', name: 'ops', decide: false },
+          settings: { token_env: 'SERVICE_TOKEN' },
+        },
         {
           type: 'static_token',
           name: 'static_token',
+          decide: false,
           settings: {
             token: 't0ken',
             identity: { user_id: 'u', email: 'e@f.gh', claims: { acr: 'high' } },

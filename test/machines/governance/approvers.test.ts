@@ -354,3 +354,70 @@ describe('a held call with all that is hidden from others', () => {
     expect(maySeeWhole(aDeferral(deferral), caller, bo)).toBe(isRead);
   });
 });
+
+describe('a call of a gate with sign-in', () => {
+  const separation = { programs: ['hook', 'ci'], deciders: ['ops'] };
+  const asker = { provider: 'hook', userId: 'dev', email: 'dev@example.com' };
+  const caller = (provider: string, email?: string): Caller => ({
+    ...{ provider, userId: provider, ...(email === undefined ? {} : { email }) },
+  });
+
+  it.each<[string, Partial<DecisionAttempt>, boolean]>([
+    ['the caller that asked', { caller: asker }, true],
+    ['another program', { caller: caller('ci', 'ci@example.com') }, true],
+    [
+      'another program in the name of a person',
+      { caller: caller('ci'), email: 'ann@example.com' },
+      true,
+    ],
+    ['a token without an email', { caller: caller('oidc') }, true],
+    ['a person', { caller: caller('oidc', 'ann@example.com') }, false],
+    ['the person who asked, by another token', { caller: caller('oidc', 'Dev@Example.com') }, true],
+    [
+      'a person in the name of the asker',
+      { caller: caller('oidc', 'ann@example.com'), email: 'dev@example.com' },
+      true,
+    ],
+    ['a token that may decide', { caller: caller('ops') }, false],
+    ['the own token of the daemon', { caller: operator }, false],
+    ['a person in a chat', click('ann@example.com'), false],
+    ['the asker in a chat', click('dev@example.com'), true],
+    [
+      'a delegate of the asker',
+      {
+        caller: caller('oidc', 'ann@example.com'),
+        standing: { as: [], for: [{ email: 'dev@example.com', as: [] }] },
+      },
+      false,
+    ],
+    ['nobody, without authentication', { caller: null }, false],
+  ])('refuses %s: %j %s', (_, attempt, expected) => {
+    const given = anAttempt({ approver: null, email: null, ...attempt });
+    expect(isRefused(aDeferral({ separation }), given, asker)).toBe(expected);
+  });
+
+  it('refuses the delegate whose right is that of the asker', () => {
+    const standing = { as: [], for: [{ email: 'dev@example.com', as: [] }] };
+    const attempt = anAttempt({
+      ...{ approver: null, email: 'ann@example.com' },
+      caller: ann,
+      standing,
+    });
+    const deferral = aDeferral({ separation, approvers: ['dev@example.com'] });
+    expect(isRefused(deferral, attempt, asker)).toBe(true);
+  });
+
+  it('refuses the daemon that asked with its own token only under four eyes', () => {
+    const attempt = anAttempt({ approver: null, email: null, caller: operator });
+    expect(isRefused(aDeferral({ separation }), attempt, operator)).toBe(false);
+    expect(isRefused(aDeferral({ separation, fourEyes: true }), attempt, operator)).toBe(true);
+  });
+
+  it('is shown whole to those who may decide', () => {
+    const deferral = aDeferral({ separation });
+    const whole = [asker, caller('ci', 'ci@example.com'), caller('ops'), ann, operator].map((one) =>
+      maySeeWhole(deferral, one, asker),
+    );
+    expect(whole).toEqual([false, false, true, true, true]);
+  });
+});

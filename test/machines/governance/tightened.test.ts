@@ -11,6 +11,20 @@ import { aCaller, aDeferRule, aDeferral, anAttempt } from '../../helpers/task-fi
 const [ann, bo, eve] = ['ann@example.com', 'bo@example.com', 'eve@example.com'];
 
 describe('a deferral under the rule in force', () => {
+  it('drops the approvals of programs and of the caller that asked', () => {
+    const separation = { programs: ['ci'], deciders: [] };
+    const approvals = ['ci', 'oidc', 'hook'].map((provider) => ({
+      ...{ approver: `${provider}@example.com`, at: 1 },
+      caller: { provider, userId: provider, email: `${provider}@example.com` },
+    }));
+    const asker = { provider: 'hook', userId: 'hook', email: 'hook@example.com' };
+    const today = tightened(aDeferral({ approvals, quorum: 2 }), aDeferRule({ separation }), [
+      asker,
+    ]);
+    expect(today.approvals.map(({ approver }) => approver)).toEqual(['oidc@example.com']);
+    expect(today.separation).toEqual(separation);
+  });
+
   it('is as it was stored where the tool is not held any more', () => {
     const deferral = aDeferral({ approvers: [ann], quorum: 2 });
     expect(tightened(deferral, null, [])).toBe(deferral);

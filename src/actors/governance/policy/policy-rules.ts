@@ -1,4 +1,5 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
+import type { Separation } from '../../../machines/domain/task.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import { escalationTargets } from '../../../machines/governance/escalation-targets.ts';
@@ -34,6 +35,8 @@ export interface AppliedRules {
 export interface PolicyRulesParts {
   security: PolicySettings;
   isAuthOn: boolean;
+  /** Keeps the programs that ask a gate from deciding; absent elsewhere, and without sign-in. */
+  separation?: Separation | undefined;
   tools: ReadonlyMap<string, Tool>;
   /** Variables of the daemon that conditions may read. */
   environment: Readonly<Record<string, string | undefined>>;
@@ -60,6 +63,7 @@ export class PolicyRules {
   readonly #matcher: RuleMatcher;
   readonly #settings: PolicySettings;
   readonly #isAuthOn: boolean;
+  readonly #separation: Separation | undefined;
   readonly #unlisted: UnlistedRule | undefined;
   readonly #denied: RulesOf<DeniedTool>;
   readonly #stepUp: RulesOf<{ acr: string } & RuleTerms>;
@@ -72,11 +76,13 @@ export class PolicyRules {
   /** Tools with a condition. */
   readonly isConditional: (tool: string) => boolean;
 
-  constructor({ security, isAuthOn, tools, environment, from, unlisted }: PolicyRulesParts) {
+  constructor({ security, isAuthOn, separation, ...parts }: PolicyRulesParts) {
+    const { tools, environment, from, unlisted } = parts;
     const { guardrails, step_up, modify, defer, policy } = security;
     const isShadow = policy.mode === 'shadow';
     this.#settings = security;
     this.#isAuthOn = isAuthOn;
+    this.#separation = separation;
     this.#unlisted = unlisted;
     this.#matcher = new RuleMatcher({ environment, tools, isShadow });
     const denied = deniedRules(guardrails.enabled ? guardrails.denied_tools : [], from);
@@ -213,6 +219,7 @@ export class PolicyRules {
       ...deciders(rule, defer.default_approvers),
       fourEyes: rule.four_eyes,
       bindApprover: defer.bind_approver,
+      ...(this.#separation === undefined ? {} : { separation: this.#separation }),
       distinctCallers: this.#isAuthOn,
       onReject: defer.on_reject,
       ...(defer.on_timeout === 'fail' ? {} : { onTimeout: defer.on_timeout }),

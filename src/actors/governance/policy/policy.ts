@@ -1,5 +1,11 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
-import type { ArgumentChange, Caller, Message, ToolCall } from '../../../machines/domain/task.ts';
+import type {
+  ArgumentChange,
+  Caller,
+  Message,
+  Separation,
+  ToolCall,
+} from '../../../machines/domain/task.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { AppliedRule, Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
@@ -59,6 +65,8 @@ export interface PolicyParts {
   security: PolicySettings;
   /** True if every caller is authenticated. */
   isAuthOn: boolean;
+  /** Keeps the programs that ask a gate from deciding; absent elsewhere, and without sign-in. */
+  separation?: Separation | undefined;
   tools: ReadonlyMap<string, Tool>;
   guardrails: Guardrails | null;
   modify: Modify | null;
