@@ -3,7 +3,12 @@ import { assign, createActor, fromPromise, toPromise } from 'xstate';
 import type { TaskFact } from '../../../src/machines/domain/facts.ts';
 import type { Refusal } from '../../../src/machines/domain/finding.ts';
 import type { UsedGrant } from '../../../src/machines/domain/grant.ts';
-import type { DecisionRecord, Deferral, RanCall } from '../../../src/machines/domain/task.ts';
+import type {
+  DecisionRecord,
+  Deferral,
+  RanCall,
+  ToolCall,
+} from '../../../src/machines/domain/task.ts';
 import { editorsOf } from '../../../src/machines/governance/decision.ts';
 import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
 import type {
@@ -130,12 +135,12 @@ function ruledFact(
   layer: DecisionRecord['layer'],
   decision: DecisionRecord['decision'],
   reason: string,
-  callId = 'call-1',
+  { id: callId, argsSha256 }: Pick<ToolCall, 'id' | 'argsSha256'> = aCall(),
 ): TaskFact {
   const tool = 'issue_refund';
   return {
     type: 'call.ruled',
-    call: { callId, argsSha256: digest },
+    call: { callId, argsSha256 },
     tool,
     decision,
     layer,
@@ -278,7 +283,7 @@ describe('the order of governance', () => {
       ],
       facts: [
         { type: 'call.modified', tool: 'issue_refund', part: 'arguments', rules: [1, 3] },
-        ruledFact('defer', 'defer', 'awaiting channel:slack:#refunds'),
+        ruledFact('defer', 'defer', 'awaiting channel:slack:#refunds', call),
         { type: 'deferral.opened', deferral, requester: aCaller({ acr: 'gold' }) },
       ],
       score: null,
@@ -813,7 +818,7 @@ describe('a call that was held', () => {
           },
           facts: [
             { type: 'call.modified' },
-            ruledFact('defer', 'defer', 'awaiting channel:slack:#refunds', 'call-2'),
+            ruledFact('defer', 'defer', 'awaiting channel:slack:#refunds', changed),
             { type: 'deferral.opened' },
           ],
         });
