@@ -50,7 +50,7 @@ const openSession =
   '^(?:[^ ]*/)?(?:ba|da|z|fi|k|c)?sh(?: -[A-Za-z]*[ilLs][A-Za-z]*)*$|^(?:[^ ]*/)?(?:python|node|ruby|irb|perl|php|lua)[0-9.]*(?: -i)?$';
 
 /** Returns the schema that names every argument of equally named tools of coding agents. */
-export function schemaOf(tools: readonly GuardedTool[]): string {
+function schemaOf(tools: readonly GuardedTool[]): string {
   const texts = new Set(tools.flatMap((tool) => tool.texts));
   const properties = argsOf(tools).map(
     (name) =>
@@ -61,7 +61,7 @@ export function schemaOf(tools: readonly GuardedTool[]): string {
 }
 
 /** Returns the rules of a tool as lines of a list. */
-export function rulesOf(tool: GuardedTool, others: readonly string[]): string[] {
+function rulesOf(tool: GuardedTool, others: readonly string[]): string[] {
   const { client, about } = tool;
   return [
     `        # ${client === null ? '' : `${client}: `}${about}`,

@@ -16,7 +16,12 @@ const env = { ACS_HMAC_SECRET: secret };
 const settings = (acs: object = {}, more: object = {}) =>
   ({
     gate: {
-      tools: { Bash: {}, get_weather: {}, subagentStart: {}, 'mcp:resources/*': {} },
+      tools: {
+        Bash: {},
+        'mcp:tools/call/get_weather': {},
+        subagentStart: {},
+        'mcp:resources/*': {},
+      },
       acs: { secrets: { default: '${ACS_HMAC_SECRET}', other: secret }, timeout: '200ms', ...acs },
     },
     security: {
@@ -219,8 +224,8 @@ describe('steps/toolCallRequest', () => {
         .hold_id;
     const holds = [
       await ask({}),
-      await ask({ raw_command: 'rm y' }),
-      await ask({ raw_command: 'rm z' }),
+      await ask({ arguments: {}, raw_command: 'rm y' }),
+      await ask({ arguments: {}, raw_command: 'rm z' }),
       await ask({ operation: 'force' }),
     ];
     const stranger = await opened(agent);
@@ -228,6 +233,19 @@ describe('steps/toolCallRequest', () => {
     expect(new Set(holds).size).toBe(5);
     const shown = (await agent.get('/deferrals')).body.deferrals.map((one: any) => one.context);
     expect(shown.some((text: string) => text.includes('"raw_command":"rm y"'))).toBe(true);
+  });
+
+  it('may not run another command than the one that the rule looks at', async () => {
+    const agent = await startGuardian();
+    const client = await opened(agent);
+    const ask = (more: object) =>
+      client.send('steps/toolCallRequest', { ...bashCall('ls'), ...more });
+    expect((await ask({})).decision).toBe('allow');
+    expect((await ask({ raw_command: 'ls' })).decision).toBe('allow');
+    expect((await ask({ raw_command: 'rm -rf /' })).code).toBe(-32602);
+    const named = { raw_command: { value: 'ls' } };
+    expect((await ask({ arguments: named, raw_command: 'rm -rf /' })).code).toBe(-32602);
+    expect((await ask({ arguments: {}, raw_command: 'rm -rf /' })).decision).toBe('defer');
   });
 
   it('runs with the arguments of the approver, or not at all', async () => {
@@ -366,6 +384,9 @@ describe('wrapped MCP', () => {
     );
     const unknown = message(4, 'tools/call', { name: 'delete_all' });
     expect((await send('tools/call', unknown)).decision).toBe('deny');
+    // The server of this tool chose the name of a tool of the client.
+    const named = message(5, 'tools/call', { name: 'Bash', arguments: { command: 'ls' } });
+    expect((await send('tools/call', named)).decision).toBe('deny');
   });
 
   it('refuses a message that is not what its method says', async () => {

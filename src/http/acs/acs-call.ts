@@ -51,19 +51,25 @@ export function readCall(
     return { tool, args: payload, context: {}, sha256, mayChange: false, id: null };
   }
   const { tool, arguments: given, ...step } = readPayload(toolCallRequest, payload);
-  const args = Object.fromEntries(
+  const named = Object.fromEntries(
     Object.entries(given).map(([name, { value }]) => [name, value as JsonValue]),
   );
   const { operation, capability, raw_command: command, intent } = step;
+  // A client may run the one or the other, and rules look at arguments.
+  const isOther = command !== undefined && command !== named['command'];
+  for (const name of ['command', 'raw_command']) {
+    if (!isOther || !Object.hasOwn(named, name) || named[name] === command) continue;
+    throw unreadable(`raw_command differs from the argument ${name}; send the command that runs`);
+  }
+  const args: JsonObject = isOther ? { ...named, raw_command: command } : named;
   const context = shortTexts({
     operation,
     capability,
-    raw_command: command === args['command'] ? undefined : command,
     description: intent?.description,
     goal: intent?.goal,
   });
   const sha256 = digestOf([method, tool, args, operation ?? null, command ?? null]);
-  return { tool: tool.name, args, context, sha256, mayChange: true, id: null };
+  return { tool: tool.name, args, context, sha256, mayChange: !isOther, id: null };
 }
 
 /** Reads the end of a call; an empty object if the client does not name the call. Throws AcsError. */
@@ -117,7 +123,9 @@ export function readMcp(method: string, payload: JsonObject): AcsStep {
   if (typeof name !== 'string' || !isObject(args)) {
     throw unreadable('tools/call needs a name and an object of arguments');
   }
-  return { call: { tool: name, args, context: {}, sha256, mayChange: true, id } };
+  // Its server chose the name, which must not be that of a tool of the client.
+  const tool = `mcp:${method}/${name}`;
+  return { call: { tool, args, context: {}, sha256, mayChange: true, id } };
 }
 
 /** Formats the end of a hold as a decision. Throws the Problem of a hold that needs another sign-in. */
