@@ -1,4 +1,4 @@
-// Tries the hooks of real coding agents against a gate: `npm run try:hosts [claude-code codex opencode]`, with `--dir` to keep what is
+// Tries the hooks of real coding agents against a gate: `npm run try:hosts [claude-code codex opencode copilot]`, with `--dir` to keep what is
 // installed. The programs come from the npm registry, with exact versions, and speak to a model on loopback.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,17 @@ const cases = ['approved', 'rejected', 'gate killed', 'hook killed'] as const;
 for (const host of hosts) {
   if (positionals.length > 0 && !positionals.includes(host.dialect)) continue;
   install(host);
-  for (const what of cases) console.log(`${host.package}, ${what}: ${await tried(host, what)}`);
+  const offered = new Set<string>();
+  for (const what of cases) {
+    console.log(`${host.package}, ${what}: ${await tried(host, what, offered)}`);
+  }
+  const added = [...offered].filter((tool) => !host.tools.includes(tool));
+  console.log(`${host.package}, tools: ${[...offered].toSorted().join(' ')}`);
+  if (added.length === 0) continue;
+  console.log(
+    `${host.package}, NEW TOOLS: ${added.join(' ')}; judge them in guard-rules.ts, and list them in hosts.ts`,
+  );
+  process.exitCode = 1;
 }
 process.exit();
 
@@ -46,7 +56,11 @@ function install(host: TriedHost): void {
 }
 
 /** Starts a gate and a host whose model wants to remove a folder, and says what came of it. */
-async function tried(host: TriedHost, what: (typeof cases)[number]): Promise<string> {
+async function tried(
+  host: TriedHost,
+  what: (typeof cases)[number],
+  offered: Set<string>,
+): Promise<string> {
   const home = mkdtempSync(join(folder, 'home-'));
   const project = join(home, 'project');
   mkdirSync(join(project, 'build'), { recursive: true });
@@ -88,6 +102,7 @@ async function tried(host: TriedHost, what: (typeof cases)[number]): Promise<str
   } finally {
     for (const child of children) child.kill('SIGKILL');
     children.clear();
+    for (const tool of model.offered) offered.add(tool);
     model.close();
   }
 }

@@ -12,6 +12,8 @@ export interface TriedHost {
   words: readonly string[];
   /** Variables of the program, besides HOME and PATH. */
   env(model: string): Record<string, string>;
+  /** The tools that this version offers to its model. */
+  tools: readonly string[];
   /** Prepares an empty home folder. */
   prepare?(home: string, model: string): void;
 }
@@ -22,6 +24,20 @@ export const hosts: readonly TriedHost[] = [
     package: '@anthropic-ai/claude-code@2.1.328',
     program: 'claude',
     words: ['-p', 'clean up', '--allowedTools', 'Bash'],
+    tools: [
+      'Agent',
+      'Bash',
+      'Edit',
+      'ListAgents',
+      'Read',
+      'ReportFindings',
+      'ScheduleWakeup',
+      'Skill',
+      'ToolSearch',
+      'Workflow',
+      'DeferredToolPlaceholder',
+      'Write',
+    ],
     env: (model) => ({
       ANTHROPIC_BASE_URL: model,
       ANTHROPIC_API_KEY: 'none',
@@ -30,11 +46,26 @@ export const hosts: readonly TriedHost[] = [
   },
   {
     dialect: 'codex',
-    package: '@openai/codex@0.169.0',
+    package: '@openai/codex@0.171.0',
     program: 'codex',
     words: [
       ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'],
       ...['--dangerously-bypass-hook-trust', 'clean up'],
+    ],
+    tools: [
+      'exec_command',
+      'write_stdin',
+      'request_user_input',
+      'view_image',
+      'multi_agent_v1/close_agent',
+      'multi_agent_v1/resume_agent',
+      'multi_agent_v1/send_input',
+      'multi_agent_v1/spawn_agent',
+      'multi_agent_v1/wait_agent',
+      'get_goal',
+      'create_goal',
+      'update_goal',
+      '',
     ],
     env: () => ({ NONE_KEY: 'none' }),
     prepare(home, model) {
@@ -50,6 +81,18 @@ export const hosts: readonly TriedHost[] = [
     package: 'opencode-ai@1.18.33',
     program: 'opencode',
     words: ['run', '--model', 'loopback/none', 'clean up'],
+    tools: [
+      'bash',
+      'edit',
+      'glob',
+      'grep',
+      'read',
+      'skill',
+      'task',
+      'todowrite',
+      'webfetch',
+      'write',
+    ],
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
     prepare(home, model) {
       const folder = join(home, '.config/opencode');
@@ -65,5 +108,35 @@ export const hosts: readonly TriedHost[] = [
         JSON.stringify({ provider: { loopback: provider } }),
       );
     },
+  },
+  {
+    dialect: 'copilot',
+    package: '@github/copilot@1.0.102',
+    program: 'copilot',
+    words: ['-p', 'clean up', '--allow-all-tools', '--no-color'],
+    tools: [
+      'bash',
+      'read_bash',
+      'stop_bash',
+      'list_bash',
+      'view',
+      'create',
+      'edit',
+      'fetch_copilot_cli_documentation',
+      'skill',
+      'sql',
+      'session_store_sql',
+      'read_agent',
+      'list_agents',
+      'write_agent',
+      'grep',
+      'glob',
+      'task',
+    ],
+    env: (model) => ({
+      COPILOT_PROVIDER_BASE_URL: `${model}/v1`,
+      COPILOT_MODEL: 'none',
+      COPILOT_OFFLINE: 'true',
+    }),
   },
 ];

@@ -39,6 +39,8 @@ export type Plan = (tools: readonly string[], result: string | null) => PlannedC
 export class ModelServer {
   /** The results of tools that hosts sent. */
   readonly results: string[] = [];
+  /** The names of the tools that hosts offered. */
+  readonly offered = new Set<string>();
   readonly #server: Server;
   readonly #plan: Plan;
 
@@ -187,6 +189,7 @@ export class ModelServer {
   }
 
   #next(tools: readonly string[] = [], result: unknown): PlannedCall | null {
+    for (const tool of tools) this.offered.add(tool);
     const text = result === undefined ? null : JSON.stringify(result);
     if (text !== null) this.results.push(text);
     return this.#plan(tools, text);
