@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { placedDenials, placedRules, type ServiceConfig } from '../actors/config/config.ts';
 import { deciders } from '../machines/governance/quorum.ts';
-import type { JsonValue } from '../machines/json.ts';
+import { isJsonObject, type JsonValue } from '../machines/json.ts';
 
 export type ComparedPolicy = Pick<ServiceConfig, 'security' | 'included'>;
 
@@ -13,21 +13,32 @@ export interface PolicyChange {
   /** Name of the rule or setting, such as `defer.tools.pay[1]`, with the file of an included policy. */
   name: string;
   change: 'added' | 'removed' | 'changed';
-  /** `other` if the two cannot be compared without a call. */
-  effect: 'tighter' | 'looser' | 'other';
+  effect: 'tighter' | 'looser' | MayBeLooser;
   before?: JsonValue;
   after?: JsonValue;
+  /** The tool or pattern of a rule; absent for a setting. */
+  tool?: string;
+  /** True if the two differ in their condition alone, so that evaluated calls can show the effect. */
+  isConditionOnly?: true;
 }
+
+/** The effect of two that cannot be compared without a call. */
+type MayBeLooser = 'may be looser';
 
 /** A rule or setting that has an effect. */
 interface Part {
   value: JsonValue;
-  /** Its effect on calls: it restricts them, lets them pass, or neither. */
-  kind: 'restricts' | 'releases' | 'other';
+  /** Its effect on calls: it restricts them, lets them pass, or changes them. */
+  kind: 'restricts' | 'releases' | 'changes';
   /** Compares it with a later version, by demands of which more is tighter. */
   demands?: Readonly<Record<string, number | readonly string[]>>;
-  /** The condition and the targets; parts that differ in them cannot be compared without a call. */
+  /** The targets; holds that differ in them cannot be compared. */
   scope?: string;
+  /** The condition of a rule; absent for a rule that always applies. */
+  when?: string | undefined;
+  tool?: string;
+  /** True for a rule of a list that is followed by other rules, which it hides from the calls that it applies to. */
+  hidesOthers?: boolean;
 }
 
 /** Lists the rules and settings that differ between two policies. Rules in shadow and of layers that are off count as absent. */
@@ -36,57 +47,96 @@ export function diffPolicies(before: ComparedPolicy, after: ComparedPolicy): Pol
   const names = [...new Set([...old.keys(), ...now.keys()])];
   return names.flatMap((name): PolicyChange[] => {
     const [one, other] = [old.get(name), now.get(name)];
+    const { tool } = one ?? other ?? {};
+    const named = { name, ...(tool === undefined ? {} : { tool }) };
     if (one === undefined && other !== undefined) {
-      return [{ name, change: 'added', effect: effectOf(other, 'tighter'), after: other.value }];
+      return [{ ...named, change: 'added', effect: effectOfAdding(other), after: other.value }];
     }
     if (one !== undefined && other === undefined) {
-      return [{ name, change: 'removed', effect: effectOf(one, 'looser'), before: one.value }];
+      return [{ ...named, change: 'removed', effect: effectOfRemoving(one), before: one.value }];
     }
     if (one === undefined || other === undefined) return [];
     if (isDeepStrictEqual(one.value, other.value)) return [];
     const values = { before: one.value, after: other.value };
-    return [{ name, change: 'changed', effect: changeOf(one, other), ...values }];
+    const isConditionOnly = isDeepStrictEqual(unconditional(one), unconditional(other));
+    return [
+      {
+        ...{ ...named, change: 'changed', effect: changeOf(one, other), ...values },
+        ...(isConditionOnly ? { isConditionOnly } : {}),
+      },
+    ];
   });
 }
 
-function effectOf({ kind }: Part, restricting: 'tighter' | 'looser'): PolicyChange['effect'] {
-  if (kind === 'other') return 'other';
-  const isSame = kind === 'restricts';
-  return isSame ? restricting : restricting === 'tighter' ? 'looser' : 'tighter';
+function unconditional({ value }: Part): JsonValue {
+  return isJsonObject(value) ? { ...value, when: null } : value;
+}
+
+/** A rule that restricts hides stricter ones that follow it in its list. */
+function effectOfAdding({ kind, hidesOthers }: Part): PolicyChange['effect'] {
+  if (kind === 'releases') return 'looser';
+  return kind === 'restricts' && hidesOthers !== true ? 'tighter' : mayBeLooser;
+}
+
+/** Calls that a removed `allow: true` let pass may meet no other rule, and then run as before. */
+function effectOfRemoving({ kind }: Part): PolicyChange['effect'] {
+  if (kind === 'changes') return mayBeLooser;
+  return kind === 'restricts' ? 'looser' : 'tighter';
 }
 
 function changeOf(before: Part, after: Part): PolicyChange['effect'] {
-  if (before.kind !== after.kind) {
-    if (before.kind === 'releases' && after.kind === 'restricts') return 'tighter';
-    return before.kind === 'restricts' && after.kind === 'releases' ? 'looser' : 'other';
-  }
-  const { demands: old } = before;
+  if (before.kind === 'restricts' && after.kind === 'releases') return 'looser';
+  const condition = conditionChange(before, after);
+  if (before.kind !== after.kind) return condition === 'same' ? 'tighter' : mayBeLooser;
+  if (before.kind === 'releases') return condition === 'same' ? mayBeLooser : condition;
+  const ways = [...new Set([condition, ...demandChanges(before, after)])].filter(
+    (way) => way !== 'same',
+  );
+  const [way = mayBeLooser, ...others] = ways;
+  return others.length > 0 ? mayBeLooser : way;
+}
+
+type Way = PolicyChange['effect'] | 'same';
+
+/** A rule that restricts is tighter without a condition; one that lets calls pass is looser. */
+function conditionChange(before: Part, after: Part): Way {
+  if (before.when === after.when) return 'same';
+  if (before.when !== undefined && after.when !== undefined) return mayBeLooser;
+  const isWider = after.when === undefined;
+  if (after.kind === 'releases') return isWider ? 'looser' : 'tighter';
+  if (isWider) return after.hidesOthers === true ? mayBeLooser : 'tighter';
+  return 'looser';
+}
+
+function demandChanges({ demands: old, scope }: Part, after: Part): Way[] {
   const { demands: now } = after;
-  if (old === undefined || now === undefined || before.scope !== after.scope) return 'other';
-  const ways = new Set(
-    [...new Set([...Object.keys(old), ...Object.keys(now)])].map((key) =>
+  if (old === undefined || now === undefined) {
+    return [mayBeLooser];
+  }
+  return [
+    scope === after.scope ? 'same' : mayBeLooser,
+    ...[...new Set([...Object.keys(old), ...Object.keys(now)])].map((key) =>
       demandChange(old[key], now[key]),
     ),
-  );
-  ways.delete('same');
-  const [way, ...others] = [...ways];
-  return way === undefined || way === 'same' || others.length > 0 ? 'other' : way;
+  ];
 }
+
+const mayBeLooser: MayBeLooser = 'may be looser';
 
 type Demand = number | readonly string[] | undefined;
 
 /** A list is tighter if it is a part of the other one, or if there was none. */
-function demandChange(before: Demand, after: Demand): PolicyChange['effect'] | 'same' {
+function demandChange(before: Demand, after: Demand): Way {
   if (typeof before === 'number' && typeof after === 'number') {
     return before === after ? 'same' : after > before ? 'tighter' : 'looser';
   }
   if (before === undefined && after !== undefined) return 'tighter';
   if (before !== undefined && after === undefined) return 'looser';
-  if (typeof before !== 'object' || typeof after !== 'object') return 'other';
+  if (typeof before !== 'object' || typeof after !== 'object') return mayBeLooser;
   const isPart = after.every((each) => before.includes(each));
   const isWhole = before.every((each) => after.includes(each));
   if (isPart && isWhole) return 'same';
-  return isPart ? 'tighter' : isWhole ? 'looser' : 'other';
+  return isPart ? 'tighter' : isWhole ? 'looser' : mayBeLooser;
 }
 
 function partsOf({ security, included = [] }: ComparedPolicy): Map<string, Part> {
@@ -107,31 +157,37 @@ function partsIn(security: Security): [string, Part][] {
     ...placedDenials(guardrails.enabled ? guardrails : { denied_tools: [] })
       .filter(isOn)
       // The place in the list of denials decides nothing.
-      .map(({ tool, rule }) =>
-        part(`guardrails.denied_tools ${tool} ${rule.when ?? ''}`.trim(), rule),
-      ),
+      .map(({ tool, rule }): [string, Part] => [
+        `guardrails.denied_tools ${tool} ${rule.when ?? ''}`.trim(),
+        { value: json(rule), kind: 'restricts', tool },
+      ]),
     ...placedRules('step_up', stepUp.enabled ? stepUp.tools : {})
       .filter(isOn)
-      .map(({ name, rule }): [string, Part] => [
+      .map(({ name, rule, tool }, index, all): [string, Part] => [
         name,
         {
-          value: json(rule),
-          kind: 'restricts',
-          ...(rule.when === undefined && order.includes(rule.acr)
-            ? { demands: { acr: order.indexOf(rule.acr) } }
-            : {}),
+          ...{ value: json(rule), kind: 'restricts', tool, when: rule.when },
+          ...(order.includes(rule.acr) ? { demands: { acr: order.indexOf(rule.acr) } } : {}),
+          hidesOthers: all[index + 1]?.tool === tool,
         },
       ]),
     ...placedRules('modify', modify.enabled ? modify.tools : {})
       .filter(isOn)
-      .map(({ name, rule }): [string, Part] => [name, { value: json(rule), kind: 'other' }]),
+      .map(({ name, rule, tool }): [string, Part] => [
+        name,
+        { value: json(rule), kind: 'changes', tool, when: rule.when },
+      ]),
     ...placedRules('defer', defer.enabled ? defer.tools : {})
       .filter(isOn)
-      .map(({ name, rule }): [string, Part] => [
+      .map(({ name, rule, tool }, index, all): [string, Part] => [
         name,
-        'allow' in rule
-          ? { value: json(rule), kind: 'releases' }
-          : { value: json(rule), kind: 'restricts', ...holdDemands(rule, defer) },
+        {
+          ...{ value: json(rule), tool, when: rule.when },
+          ...('allow' in rule
+            ? { kind: 'releases' }
+            : { kind: 'restricts', ...holdDemands(rule, defer) }),
+          hidesOthers: all[index + 1]?.tool === tool,
+        },
       ]),
     ...settingsIn(security),
   ];
@@ -165,7 +221,7 @@ function holdDemands(rule: Hold, defer: Security['defer']): Pick<Part, 'demands'
       reason: rule.require_reason === undefined ? 0 : rule.require_reason === 'both' ? 2 : 1,
       ...(approvers === null ? {} : { approvers }),
     },
-    scope: JSON.stringify([rule.when, rule.to, rule.escalate_to]),
+    scope: JSON.stringify([rule.to, rule.escalate_to]),
   };
 }
 
@@ -192,8 +248,8 @@ function settingsIn({ policy, defer, step_up: stepUp, intent_alignment: intent }
         demands: { most: -defer.max_pending_per_caller },
       },
     ],
-    ['step_up.acr_hierarchy', { value: stepUp.acr_hierarchy, kind: 'other' }],
-    ['intent_alignment', { value: json(intent), kind: 'other' }],
+    ['step_up.acr_hierarchy', { value: stepUp.acr_hierarchy, kind: 'changes' }],
+    ['intent_alignment', { value: json(intent), kind: 'changes' }],
   ];
   return settings;
 }

@@ -73,10 +73,11 @@ export function policyCommand(session: Session): Command {
     });
   policy
     .command('diff')
-    .description('list what changes between two policies; exit 5 if a rule is looser')
+    .description('list what changes between two policies; exit 5 if a rule is or may be looser')
     .argument('<before>', 'a service.yaml, a folder, or the digest of a kept policy')
     .argument('<after>', 'another one')
     .option('--log', 'compare the last 100 calls as well; the agent must be running')
+    .option('--table <file>', 'compare the rows of a table of policy tests as well')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (before: string, after: string, options: PolicyDiffOptions) => {
       const { policyDiff } = await import('./policy-diff.ts');

@@ -3,13 +3,17 @@ import { resolve } from 'node:path';
 import type { ServiceConfig } from '../../actors/config/config.ts';
 import { compileGuardrails, compileModify } from '../../actors/governance/governance.ts';
 import { systemClock } from '../../actors/system-clock.ts';
+import { createLog } from '../../actors/telemetry/telemetry.ts';
+import { matchesName } from '../../actors/tool-name.ts';
 import { readGuardrails } from '../../agent/agent-guardrails.ts';
 import { keptPolicy } from '../../agent/kept-policies.ts';
 import { diffPolicies, type PolicyChange } from '../../agent/policy-diff.ts';
 import { type AgentReading, readAgent } from '../../agent/read-agent.ts';
 import { auditReader } from '../../dashboard/reading/audit-reader.ts';
-import { explainWith } from '../../dashboard/reading/preview-policy.ts';
+import { explainWith, strengthOf } from '../../dashboard/reading/preview-policy.ts';
 import { lastCalls } from '../../dashboard/reading/recorded-calls-of.ts';
+import { testRows } from '../../dashboard/reading/test-rows.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import type { Output } from '../output.ts';
@@ -18,18 +22,22 @@ import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { usualTimeout, withAgent } from '../task/agent-session.ts';
 import { mostCalls, sourceOf } from './explain-task.ts';
+import { readTable } from './policy-test.ts';
 
 export interface PolicyDiffOptions {
   dir: string;
   /** Also compares the outcome of the last calls of the running agent. */
   log?: boolean;
+  /** Also compares the outcome of the rows of a table of policy tests. */
+  table?: string;
 }
 
 type Agent = NonNullable<AgentReading['agent']>;
 
-/** A call whose outcome differs between the two policies. */
-interface DifferingCall {
-  task: string;
+/** A call, or a row of a table, with its outcome under each of the two policies. */
+interface ComparedCall {
+  /** The task of the call, or the place of the row. */
+  from: string;
   tool: string;
   before: string;
   after: string;
@@ -37,11 +45,14 @@ interface DifferingCall {
   complete: boolean;
 }
 
-/** `policy diff A B`: lists what changes between two policies. Exits with 5 if a rule is looser. */
+/**
+ * `policy diff A B`: lists what changes between two policies. Exits with 5 if a rule is looser, or may be looser and no
+ * evaluated call shows otherwise.
+ */
 export async function policyDiff(
   session: Session,
   [one, other]: readonly [string, string],
-  { dir, log = false }: PolicyDiffOptions,
+  { dir, log = false, table }: PolicyDiffOptions,
 ): Promise<void> {
   const { output } = session;
   const directory = resolve(dir);
@@ -50,21 +61,53 @@ export async function policyDiff(
   const after = await agentOf(other, { directory, env });
   const rules = diffPolicies(before.config, after.config);
   const [from, to] = [before.policySha256, after.policySha256];
-  const compared = log
-    ? await differingCalls(session, { before, after, directory, env })
-    : undefined;
+  const rows =
+    table === undefined ? [] : await comparedRows(session, { before, after, env }, table);
+  const calls = log ? await comparedCalls(session, { before, after, directory, env }) : undefined;
+  const evaluated = [...rows, ...(calls ?? [])];
   const summary = {
     ...{ before_sha256: from, after_sha256: to, rules: rules.map((rule) => ({ ...rule })) },
-    ...(compared === undefined ? {} : { calls: compared.map((call) => ({ ...call })) }),
+    ...(table === undefined ? {} : { rows: rows.filter(isOther).map((row) => ({ ...row })) }),
+    ...(calls === undefined ? {} : { calls: calls.filter(isOther).map((call) => ({ ...call })) }),
   };
-  print(output, rules, compared);
-  const looser = rules.filter(({ effect }) => effect === 'looser');
-  if (looser.length === 0) return output.json(summary);
-  throw new CliError(plainLine(`${looser.length} of ${rules.length} changes are looser`), {
+  print(output, rules, { rows: table === undefined ? undefined : rows, calls });
+  const looser = rules.filter((rule) => isLooser(rule, evaluated));
+  const weaker = evaluated.filter(isWeaker);
+  if (looser.length + weaker.length === 0) return output.json(summary);
+  const sure = looser.filter(({ effect }) => effect === 'looser').length;
+  const reasons = [
+    ...(sure === 0 ? [] : [`${sure} of ${rules.length} changes are looser`]),
+    ...(looser.length === sure
+      ? []
+      : [`${looser.length - sure} of ${rules.length} changes may be looser`]),
+    ...(weaker.length === 0 ? [] : [`${weaker.length} evaluated calls are less restricted`]),
+  ];
+  throw new CliError(plainLine(reasons.join(', ')), {
     code: 'policy_looser',
     exitCode: exitCodes.invalid,
+    ...(looser.length > sure && evaluated.length === 0
+      ? { hint: 'evaluate changed conditions with --table FILE or --log' }
+      : {}),
     details: summary,
   });
+}
+
+/** A changed condition is no looser if calls of its tool were evaluated, and none of them is less restricted. */
+function isLooser(
+  { effect, tool, isConditionOnly }: PolicyChange,
+  evaluated: readonly ComparedCall[],
+): boolean {
+  if (effect !== 'may be looser' || isConditionOnly !== true) return effect !== 'tighter';
+  const ofTool = evaluated.filter((call) => tool !== undefined && matchesName(tool, call.tool));
+  return !ofTool.some(({ complete }) => complete) || ofTool.some(isWeaker);
+}
+
+function isWeaker({ before, after }: ComparedCall): boolean {
+  return strengthOf(after) < strengthOf(before);
+}
+
+function isOther({ before, after }: ComparedCall): boolean {
+  return before !== after;
 }
 
 interface Place {
@@ -123,10 +166,10 @@ async function keptAgent(name: string, { directory, env }: Place): Promise<Agent
 }
 
 /** Evaluates the last calls of the running agent under both policies. */
-async function differingCalls(
+async function comparedCalls(
   session: Session,
   { before, after, directory, env }: Place & { before: Agent; after: Agent },
-): Promise<DifferingCall[]> {
+): Promise<ComparedCall[]> {
   return withAgent(session, { dir: directory }, usualTimeout, async ({ agent, signal }) => {
     const source = sourceOf(agent, directory);
     const asked = { most: mostCalls, signal };
@@ -134,12 +177,30 @@ async function differingCalls(
     if (unread !== null) session.output.note(unread);
     const earlier = await explainWith(before, calls, env, signal);
     const later = await explainWith(after, calls, env, signal);
-    return calls.flatMap(({ task, tool }, index): DifferingCall[] => {
+    return calls.flatMap(({ task: from, tool }, index): ComparedCall[] => {
       const [one, other] = [earlier[index]?.now, later[index]?.now];
-      if (one === undefined || other === undefined || one.outcome === other.outcome) return [];
+      if (one === undefined || other === undefined) return [];
       const complete = one.complete && other.complete;
-      return [{ task, tool, before: one.outcome, after: other.outcome, complete }];
+      return [{ from, tool, before: one.outcome, after: other.outcome, complete }];
     });
+  });
+}
+
+/** Evaluates the rows of a table under both policies. */
+async function comparedRows(
+  { output, interruption }: Session,
+  { before, after, env }: { before: Agent; after: Agent; env: NodeJS.ProcessEnv },
+  file: string,
+): Promise<ComparedCall[]> {
+  const rows = await readTable(file);
+  const log = createLog({ level: 'warn', stream: output.stderr });
+  const parts = { env, clock: systemClock(), log, signal: interruption.listen() };
+  const earlier = await testRows(before, rows, parts);
+  const later = await testRows(after, rows, parts);
+  return rows.flatMap(({ place: from, tool }, index): ComparedCall[] => {
+    const [one, other] = [earlier[index]?.outcome, later[index]?.outcome];
+    if (one === undefined || other === undefined) return [];
+    return [{ from, tool, before: one, after: other, complete: true }];
   });
 }
 
@@ -152,15 +213,28 @@ const signs: Readonly<Record<PolicyChange['change'], string>> = {
 function print(
   output: Output,
   rules: readonly PolicyChange[],
-  calls?: readonly DifferingCall[],
+  { rows, calls }: Partial<Record<'rows' | 'calls', readonly ComparedCall[] | undefined>>,
 ): void {
-  for (const { name, change, effect } of rules) {
+  for (const { name, change, effect, before, after } of rules) {
     output.line(plainLine(`${signs[change]} ${effect.padEnd(7)}  ${name}`));
+    const [old, now] = [conditionOf(before), conditionOf(after)];
+    if (change !== 'changed' || old === now) continue;
+    output.line(plainLine(`    before  ${old}`));
+    output.line(plainLine(`    after   ${now}`));
   }
   if (rules.length === 0) output.line('the rules are equal');
-  for (const { task, tool, before, after, complete } of calls ?? []) {
+  for (const { from, tool, before, after, complete } of [...(rows ?? []), ...(calls ?? [])].filter(
+    isOther,
+  )) {
     const partly = complete ? '' : ', not everything evaluated';
-    output.line(plainLine(`  ${task}  ${tool}  ${before} → ${after}${partly}`));
+    output.line(plainLine(`  ${from}  ${tool}  ${before} → ${after}${partly}`));
   }
-  if (calls !== undefined) output.line(`${calls.length} of the last calls have another outcome`);
+  const count = (list: readonly ComparedCall[]) => list.filter(isOther).length;
+  if (rows !== undefined) output.line(`${count(rows)} of ${rows.length} rows have another outcome`);
+  if (calls !== undefined) output.line(`${count(calls)} of the last calls have another outcome`);
+}
+
+function conditionOf(rule: JsonValue | undefined): string {
+  const when = isJsonObject(rule ?? null) ? (rule as JsonObject)['when'] : undefined;
+  return when === undefined ? 'always' : `if ${String(when)}`;
 }

@@ -48,7 +48,7 @@ export async function policyTest(
   ].filter((name) => !reached.has(name));
   const failed = results.filter(({ differences }) => differences.length > 0);
   const summary = {
-    rows: results.map(({ rules: _, ...result }) => result),
+    rows: results.map(({ name, place, differences }) => ({ name, place, differences })),
     passed: results.length - failed.length,
     failed: failed.length,
     ...(coverage ? { unreached } : {}),
@@ -73,7 +73,7 @@ export async function policyTest(
 }
 
 /** Reads a table of policy tests. Throws CliError for one that cannot be read; nothing has been evaluated then. */
-async function readTable(file: string): Promise<TestRow[]> {
+export async function readTable(file: string): Promise<TestRow[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const message = `${file} cannot be read (${codeOf(error)})`;
     throw invalid(message, exitCodes.notFound);

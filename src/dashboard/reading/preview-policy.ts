@@ -49,6 +49,11 @@ export async function explainWith(
 /** Restrictiveness of each ruling; higher values prevent more. */
 const strength: Record<string, number> = { run: 0, defer: 1, step_up: 1, deny: 2 };
 
+/** Returns how much an outcome prevents; an unknown one prevents most. */
+export function strengthOf(outcome: string): number {
+  return strength[outcome] ?? 2;
+}
+
 /** Counts changed outcomes and names the tools whose calls would be less restricted. */
 export function summaryOf(
   calls: readonly CallExplanationJson[],
@@ -59,7 +64,7 @@ export function summaryOf(
     if (before.outcome === now.outcome) continue;
     const word = `${before.outcome} → ${now.outcome}`;
     counts[word] = (counts[word] ?? 0) + 1;
-    if ((strength[now.outcome] ?? 2) < (strength[before.outcome] ?? 2)) weaker.add(tool);
+    if (strengthOf(now.outcome) < strengthOf(before.outcome)) weaker.add(tool);
   }
   return { counts, weaker: [...weaker].toSorted() };
 }

@@ -14,6 +14,8 @@ export interface RowResult {
   differences: string[];
   /** Rules that decided in this row. */
   rules: string[];
+  /** `run`, `deny`, `step_up` or `defer`. */
+  outcome: Explanation['outcome'];
 }
 
 /** The outcome of a row, in the words of its `expect`. */
@@ -67,7 +69,7 @@ function resultOf(row: TestRow, explanation: Explanation): RowResult {
     const reason = key === 'decision' && explanation.text ? `: ${explanation.text}` : '';
     return [`${key}: expected ${textOf(wanted)}, got ${textOf(got)}${reason}`];
   });
-  return { name, place, differences, rules };
+  return { name, place, differences, rules, outcome: explanation.outcome };
 }
 
 function outcomeOf({ outcome, layers, deferral }: Explanation): Outcome {

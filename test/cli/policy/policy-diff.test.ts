@@ -40,4 +40,60 @@ describe('policy diff', () => {
     await agent.post('/tasks/t1/cancel', {});
     await sending;
   });
+
+  it('fails for a changed condition until a table shows that no row is less restricted', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'diff-'));
+    const file = async (name: string, when: string | null) => {
+      const allowing = when === null ? { allow: true } : { when, allow: true };
+      const tools = { pay: [allowing, { to: 'channel:console:*' }] };
+      const gate = { tools: { pay: { schema: { properties: { amount: { type: 'number' } } } } } };
+      const security = { defer: { enabled: true, tools } };
+      const path = join(directory, name);
+      await writeFile(path, JSON.stringify({ agent_id: 'x', gate, security }));
+      return path;
+    };
+    const small = await file('service.yaml', 'args.amount <= 50.0');
+    const large = await file('large.yaml', 'args.amount <= 500.0');
+    const any = await file('any.yaml', null);
+    const table = async (name: string, amounts: number[]) => {
+      const rows = amounts.map((amount) => ({
+        ...{ name: `pay ${amount}`, tool: 'pay', args: { amount } },
+        expect: { decision: 'allow' },
+      }));
+      await writeFile(join(directory, name), JSON.stringify(rows));
+      return join(directory, name);
+    };
+    const diff = async (...args: string[]) => {
+      const { code, stdout, stderr } = await holdpointHere([
+        ...['policy', 'diff', ...args, '--dir', directory],
+      ]);
+      return [code, stdout, stderr.split('\n').filter((line) => line.startsWith('error'))];
+    };
+    const changed =
+      '~ may be looser  defer.tools.pay[0]\n    before  if args.amount <= 50.0\n    after   if args.amount <= 500.0\n';
+    expect(await diff(small, large)).toEqual([
+      5,
+      changed,
+      [
+        'error: 1 of 1 changes may be looser; evaluate changed conditions with --table FILE or --log',
+      ],
+    ]);
+    const harmless = await table('harmless.yaml', [5, 900]);
+    expect(await diff(small, large, '--table', harmless)).toEqual([
+      0,
+      `${changed}0 of 2 rows have another outcome\n`,
+      [],
+    ]);
+    const telling = await table('telling.yaml', [5, 100]);
+    expect(await diff(small, large, '--table', telling)).toEqual([
+      5,
+      `${changed}  ${telling} row 2  pay  defer → run\n1 of 2 rows have another outcome\n`,
+      ['error: 1 of 1 changes may be looser, 1 evaluated calls are less restricted'],
+    ]);
+    expect(await diff(small, any, '--table', harmless)).toEqual([
+      5,
+      `~ looser   defer.tools.pay[0]\n    before  if args.amount <= 50.0\n    after   always\n  ${harmless} row 2  pay  defer → run\n1 of 2 rows have another outcome\n`,
+      ['error: 1 of 1 changes are looser, 1 evaluated calls are less restricted'],
+    ]);
+  });
 });
