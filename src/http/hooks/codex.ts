@@ -21,8 +21,17 @@ function read(event: JsonObject): HookEvent {
   const call = claudeCode.read(event);
   if (call.kind !== 'call' || call.tool !== shell) return call;
   const { cwd: session } = contextOf(event, ['cwd']);
-  const stated = session === undefined ? {} : { session_cwd: session };
+  const stated = {
+    ...(session === undefined ? {} : { session_cwd: session }),
+    ...(interactive.test(String(call.args['command'])) ? { warning: unasked } : {}),
+  };
   return { ...call, cwd: null, context: { ...call.context, ...stated } };
 }
 
 const shell = 'Bash';
+
+/** Programs that read commands from their input. */
+const interactive =
+  /^(?:[^ ]*\/)?(?:sudo|su|env|ssh|docker|kubectl|(?:ba|da|z|fi|k|c)?sh|python[0-9.]*|node|ruby|irb|perl|php|lua|psql|mysql|sqlite3|gdb|ftp|sftp|telnet|nc)(?: |$)/;
+
+const unasked = 'Codex asks no hook for what is typed into this program later (write_stdin)';

@@ -43,6 +43,17 @@ describe('the folder of a call', () => {
     expect(dialects.get(name)?.read(event)).toMatchObject({ kind: 'call', cwd });
   });
 
+  it.each([
+    ['python3 -i a.py', true],
+    ['/usr/bin/ssh host', true],
+    ['rm -rf build', false],
+  ])('of %j of Codex comes with a warning about its input: %s', (command, isWarned) => {
+    const read = dialects.get('codex')?.read(claude({ command }));
+    const warning = 'Codex asks no hook for what is typed into this program later (write_stdin)';
+    expect(read).toMatchObject({ kind: 'call', context: isWarned ? { warning } : {} });
+    expect(JSON.stringify(read).includes(warning)).toBe(isWarned);
+  });
+
   it('of a Codex shell is unknown, and approvers see the folder of the session', () => {
     expect(dialects.get('codex')?.read(claude({ command: 'ls' }, '/app'))).toMatchObject({
       context: { session_cwd: '/app' },
