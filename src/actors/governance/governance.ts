@@ -9,7 +9,7 @@ export {
   type IntentScorer,
 } from './alignment/alignment.ts';
 export { callerReads } from './conditions/caller-reads.ts';
-export { type Condition, ConditionCompiler } from './conditions/condition.ts';
+export { ConditionCompiler } from './conditions/condition.ts';
 export { conditionWords } from './conditions/condition-words.ts';
 export { comparedPaths } from './conditions/path-under.ts';
 export { type CelType, typesOf } from './conditions/schema-types.ts';
