@@ -15,9 +15,11 @@ import {
   keyRotation,
   lastSignedLine,
   logFilesOf,
+  nodeKeyRing,
   openAuditKeys,
   Receipts,
   SqliteStore,
+  type TakeLine,
   type TaskStore,
 } from '../actors/records/records.ts';
 import type { Toolbox } from '../actors/tools/tools.ts';
@@ -139,12 +141,17 @@ async function openOn(stack: AsyncDisposableStack, parts: RecordsParts): Promise
   const receipts = new Receipts({
     signer: keys.signer,
     clock: time,
+    keys: nodeKeyRing(keys.published),
     async readTask(task, take) {
-      if (shared !== null) return shared.store.linesOfTask(task, take);
-      await exportTask({ path, task, withProof: false }, async ({ bytes }) => {
-        take(bytes);
+      const exporting = { task, withProof: false, withLinks: audit.chain };
+      const takeLine: TakeLine = async (line) => {
+        take(line);
         return true;
-      });
+      };
+      const { broken } = await (shared === null
+        ? exportTask({ path, ...exporting }, takeLine)
+        : shared.store.exportTask(exporting, takeLine));
+      return broken?.number ?? null;
     },
   });
   const recordStart = async (): Promise<void> => {

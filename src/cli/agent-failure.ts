@@ -29,13 +29,21 @@ const refusals: ReadonlyMap<number, { code: string; exitCode: ExitCode; hint?: s
   [503, { code: 'unavailable', exitCode: exitCodes.failed }],
 ]);
 
+const auditBroken: { code: string; exitCode: ExitCode; hint?: string } = {
+  code: 'audit_broken',
+  exitCode: exitCodes.auditBroken,
+};
+
 /** Builds the error for a call that an agent refused, using the message of the response body if it has one. */
 export function refusal(
   { status, body }: { status: number; body: unknown },
   address: AgentAddress,
   taskId?: string,
 ): CliError {
-  const known = refusals.get(status) ?? { code: 'agent_error', exitCode: exitCodes.failed };
+  const { code } = Object(body) as { code?: unknown };
+  const known = (code === 'audit_broken' ? auditBroken : refusals.get(status)) ?? {
+    ...{ code: 'agent_error', exitCode: exitCodes.failed },
+  };
   const hint = hintOf(status, address, taskId) ?? known.hint;
   return new CliError(wordsOf(body) ?? `the agent answered with status ${status}`, {
     code: known.code,

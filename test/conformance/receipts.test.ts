@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import canonicalize from 'canonicalize';
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
@@ -122,6 +123,82 @@ describe('the receipt of a call', () => {
       stderr: `${files['changed']}: the signature does not match: a member was changed\n`,
     });
     await expect(verify('receipt', '--log', files['log'] ?? '')).rejects.toMatchObject({ code: 6 });
+  });
+});
+
+type LogLine = Record<string, unknown>;
+
+/** Replaces lines of the log, as a program with write access but without the key would. */
+function tamper(agent: TestAgent, change: (line: LogLine) => LogLine, rechained: boolean): void {
+  let before: string | null = null;
+  const lines = readFileSync(agent.auditPath, 'utf8').trimEnd().split('\n');
+  const changed = lines.map((text) => {
+    const line = change(JSON.parse(text));
+    const linked = rechained && before !== null ? { ...line, prev_hash: sha256(before) } : line;
+    before = canonicalize(linked) ?? '';
+    return `${before}\n`;
+  });
+  expect(changed.join('')).not.toBe(`${lines.join('\n')}\n`);
+  writeFileSync(agent.auditPath, changed.join(''));
+}
+
+const only = (name: string, change: (line: LogLine) => LogLine) => (line: LogLine) =>
+  line['event'] === name ? change(line) : line;
+const byEve = only('task_deferred_decision', (line) => ({
+  ...line,
+  fields: { ...(line['fields'] as LogLine), approver: 'eve' },
+}));
+const unsigned = ({ kid: _, sig: __, ...line }: LogLine) => line;
+
+describe('a receipt of a log that was changed without its key', () => {
+  const unlinked = /line \d+: prev_hash is not the hash of the line before/;
+  const unmatched = /the line with the hash [0-9a-f]{64}: sig does not match the line/;
+  const missing = /the line with the hash [0-9a-f]{64}: sig is missing/;
+
+  it.each<[string, (line: LogLine) => LogLine, boolean, RegExp]>([
+    ['a decision was changed', byEve, false, unlinked],
+    ['a decision was changed and the chain made anew', byEve, true, unmatched],
+    [
+      'a decision was moved to another task',
+      only('task_deferred_decision', (line) => ({ ...line, task_id: 't2' })),
+      false,
+      unlinked,
+    ],
+    [
+      'a signature was removed and the chain made anew',
+      only('task_deferred_decision', ({ sig: _, ...line }) => line),
+      true,
+      missing,
+    ],
+    ['the last signature was removed', only('tool_exec', unsigned), true, missing],
+  ])('is refused with 409 where %s', async (_, change, rechained, reason) => {
+    const { agent, call, path } = await agentWithCall();
+    expect((await agent.get(path)).status).toBe(200);
+    tamper(agent, change, rechained);
+    const { status, body } = await agent.get(path);
+    expect([status, body]).toEqual([
+      409,
+      { error: expect.stringMatching(reason), code: 'audit_broken' },
+    ]);
+    expect(agent.log.filter(({ level }) => level === 'error')).toEqual([
+      {
+        level: 'error',
+        fields: { task_id: 't1', call_id: call, reason: expect.stringMatching(reason) },
+        message: 'audit: the log is broken, so a receipt was refused',
+      },
+    ]);
+  });
+
+  it('is refused where every signature was removed', async () => {
+    const { agent, path } = await agentWithCall();
+    tamper(agent, unsigned, true);
+    expect(await agent.get(path)).toMatchObject({
+      status: 409,
+      body: {
+        error:
+          'lines of this call are not signed, so it has no receipt: it began before the log was signed',
+      },
+    });
   });
 });
 

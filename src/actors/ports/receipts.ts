@@ -6,7 +6,11 @@ export type ReceiptAnswer =
   /** The log has no line of the call. */
   | { kind: 'unknown' }
   /** The call waits or runs. */
-  | { kind: 'underWay' };
+  | { kind: 'underWay' }
+  /** Lines of the call were written before the log was signed. */
+  | { kind: 'earlier' }
+  /** The log is broken where it states the call, so nothing is signed. */
+  | { kind: 'broken'; reason: string };
 
 /** Issues receipts of calls (docs/contract/audit.md). */
 export interface ReceiptSource {

@@ -50,6 +50,7 @@ export {
   type TailedLine,
   type Tailing,
   type TakeLine,
+  type TaskLine,
   tailLines,
   type VerifyFilesOptions,
   verdictSentence,

@@ -9,6 +9,7 @@ import {
   exportTask,
   loadSharedStore,
   logFilesOf,
+  nodeKeyRing,
   openAuditKeys,
   type PublicKeySet,
   prunedAt,
@@ -17,6 +18,7 @@ import {
   standingBefore,
   type TailedLine,
   type TakeLine,
+  type TaskLine,
   tailLines,
   verdictSentence,
   verifyFiles,
@@ -145,48 +147,62 @@ async function readEvidence(
     const before = pruned === null ? {} : { continuedFrom: pruned.head };
     const policies = policiesIn(await log.policies(selection.to), selection.from);
     const lines = new LineRuns(pruned?.count ?? 0);
-    const { head } = await log.export({ ...selection, withProof: true }, async (line) => {
+    const { head, broken } = await log.export({ ...selection, withProof: true }, async (line) => {
       signal.throwIfAborted();
       return lines.add(line);
     });
     const verdict = await log.verify({ ...checked, ...before });
+    const { receipts, refusal } = await receiptsFor(lines, { signer, keys, broken });
+    const told = verdict.ok && refusal !== null ? refusal : verdictSentence(verdict);
     return {
       ...evidence,
       ...{ log: lines.text, runs: lines.runs, head: lines.head },
       continuedFrom: pruned === null ? null : { line: pruned.count + 1, hash: pruned.head },
       policies: policies.map((text) => `${text}\n`).join(''),
       policyTexts: await policyTextsOf(settings, policies),
-      receipts: await receiptsFor(lines, signer),
-      verdict: { ok: verdict.ok, sentence: verdictSentence(verdict), head },
+      receipts,
+      verdict: { ok: verdict.ok && refusal === null, sentence: told, head },
     };
   });
 }
 
-/** Returns a receipt of each call that has ended within the bundled lines; none without a signing key. */
+/**
+ * Returns a receipt of each call that has ended within the bundled lines, and why the first broken one has none. Without a
+ * signing key there are none.
+ */
 async function receiptsFor(
   lines: LineRuns,
-  signer: AuditKeys['signer'],
-): Promise<readonly BundledReceipt[]> {
+  {
+    signer,
+    keys,
+    broken,
+  }: Pick<AuditKeys, 'signer'> & { keys: PublicKeySet } & Pick<ExportSummary, 'broken'>,
+): Promise<{ receipts: readonly BundledReceipt[]; refusal: string | null }> {
   const receipts = new Receipts({
-    ...{ signer, clock: systemClock() },
-    readTask: async (task, take) => lines.ofTask(task).forEach(take),
+    ...{ signer, keys: nodeKeyRing(keys), clock: systemClock() },
+    async readTask(task, take) {
+      for (const line of lines.ofTask(task)) take(line);
+      return broken?.number ?? null;
+    },
   });
+  let refusal: string | null = null;
   const found: BundledReceipt[] = [];
   for (const [task, calls] of lines.calls) {
     for (const call of calls) {
       const answer = await receipts.issue(task, call);
+      if (answer.kind === 'broken') refusal ??= `call ${call}: ${answer.reason}`;
       if (answer.kind !== 'issued') continue;
       found.push({ task_id: task, call_id: call, jws: answer.receipt });
     }
   }
-  return found;
+  return { receipts: found, refusal };
 }
 
 /** The lines of a bundle with their places. */
 class LineRuns {
   readonly #removed: number;
   readonly #texts: string[] = [];
-  readonly #byTask = new Map<string, Uint8Array[]>();
+  readonly #byTask = new Map<string, TaskLine[]>();
   readonly runs: [first: number, count: number][] = [];
   /** Ids of the calls that the lines name, by task. */
   readonly calls = new Map<string, Set<string>>();
@@ -209,21 +225,21 @@ class LineRuns {
     const text = new TextDecoder().decode(bytes);
     this.#texts.push(`${text}\n`);
     this.head = sha256;
-    this.#note(text);
+    this.#note(text, { sha256, number });
     return true;
   }
 
-  ofTask(task: string): readonly Uint8Array[] {
+  ofTask(task: string): readonly TaskLine[] {
     return this.#byTask.get(task) ?? [];
   }
 
-  #note(text: string): void {
+  #note(text: string, place: Omit<TaskLine, 'bytes'>): void {
     const line = parseJson(text);
     if (!isJsonObject(line) || typeof line['task_id'] !== 'string') return;
     const { task_id: task, fields } = line as { task_id: string; fields?: JsonValue };
     const lines = this.#byTask.get(task) ?? [];
     this.#byTask.set(task, lines);
-    lines.push(Buffer.from(text));
+    lines.push({ ...place, bytes: Buffer.from(text) });
     const call = isJsonObject(fields) ? fields['call_id'] : undefined;
     if (typeof call !== 'string') return;
     this.calls.set(task, (this.calls.get(task) ?? new Set()).add(call));

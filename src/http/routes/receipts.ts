@@ -1,3 +1,4 @@
+import type { Log } from '../../actors/ports/log.ts';
 import type { ReceiptSource } from '../../actors/ports/receipts.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
@@ -8,22 +9,41 @@ export const receiptType = 'application/jose';
 
 export interface ReceiptPorts {
   receipts: ReceiptSource;
+  log: Pick<Log, 'error'>;
 }
 
 /** `GET /tasks/{id}/calls/{call_id}/receipt`: a signed receipt of a call that has ended (docs/contract/audit.md). */
-export function receiptsGet({ receipts }: ReceiptPorts) {
+export function receiptsGet({ receipts, log }: ReceiptPorts) {
   return async function get(ctx: RoutedContext) {
     const { id, call_id: callId = '' } = ctx.params;
     const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
     if (task === undefined) throw new Problem(404, { error: 'task not found' });
     const answer = await receipts.issue(task.id, callId);
+    if (answer.kind === 'broken') {
+      const fields = { task_id: task.id, call_id: callId, reason: answer.reason };
+      log.error(fields, 'audit: the log is broken, so a receipt was refused');
+      throw broken(answer.reason);
+    }
     if (answer.kind !== 'issued') throw problems[answer.kind]();
     ctx.type = receiptType;
     ctx.body = answer.receipt;
   };
 }
 
+/** The member `code` separates this conflict from those of an intact log. */
+function broken(reason: string): Problem {
+  return new Problem(409, {
+    error: `the log of this agent is broken, so nothing is signed: ${reason}; verify it with holdpoint audit verify`,
+    code: 'audit_broken',
+  });
+}
+
 const problems = {
+  earlier: () =>
+    new Problem(409, {
+      error:
+        'lines of this call are not signed, so it has no receipt: it began before the log was signed',
+    }),
   unknown: () => new Problem(404, { error: 'the log of this agent has no such call of the task' }),
   underWay: () =>
     new Problem(409, { error: 'the call has not ended; ask for its receipt when it has' }),

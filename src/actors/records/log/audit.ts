@@ -29,7 +29,7 @@ export {
   publicKey,
   readPublicKeys,
 } from './public-keys.ts';
-export { Receipts } from './receipts.ts';
+export { Receipts, type TaskLine } from './receipts.ts';
 export type { RecordedEvent } from './recorded-event.ts';
 export { signManifest } from './sign-manifest.ts';
 export { readSigningKey, SigningKeyError } from './signing-key.ts';

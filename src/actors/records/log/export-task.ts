@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isJsonObject, parseJson } from '../../../machines/json.ts';
 import { isInRange, type TimeRange } from '../../../machines/time-range.ts';
 import { GENESIS } from './chain-format.ts';
 import { LogFileReader } from './log-file-reader.ts';
@@ -10,11 +11,11 @@ export interface ExportedLine {
   file: string;
   /** Line number in that file, from 1. */
   lineNumber: number;
-  /** Number among all remaining lines of the log, from 1; only with a proof. */
+  /** Number among all read lines of the log, from 1: among all remaining ones with a proof. */
   number: number;
   /** The line without its newline; valid until the next one. */
   bytes: Uint8Array;
-  /** Lower-case hex SHA-256 of `bytes`; empty unless a proof is requested. */
+  /** Lower-case hex SHA-256 of `bytes`; empty unless links are checked. */
   sha256: string;
 }
 
@@ -24,18 +25,20 @@ export interface ExportSummary {
   exported: number;
   /** Number of lines of the log. */
   count: number;
-  /** Hash of the log's last line; `GENESIS` if there is none or no proof is requested. */
+  /** Hash of the log's last line; `GENESIS` if there is none or links are not checked. */
   head: string;
-  /** The first line whose `prev_hash` is not the hash of the previous line; determined only with a proof. */
-  broken: { file: string; lineNumber: number } | null;
+  /** The first checked line whose `prev_hash` is not the hash of the previous line. */
+  broken: { file: string; lineNumber: number; number: number } | null;
 }
 
 /** Options of an export. */
 export interface Exporting extends TimeRange {
   /** Only lines of this task; `null` for all lines of the range. */
   task: string | null;
-  /** True hashes every line of the log, to prove the position of lines in the chain. */
+  /** True hashes every line of the log and checks all links, to prove the position of lines in the chain. */
   withProof: boolean;
+  /** True hashes every read line and checks the links from the first exported line on. */
+  withLinks?: boolean;
 }
 
 export interface ExportOptions extends Exporting {
@@ -70,7 +73,7 @@ export function exportTask(
 /** Like `exportTask`, for a log given as an ordered sequence of parts. */
 export async function exportFrom(
   parts: AsyncIterable<LogPart> | Iterable<LogPart>,
-  { task, withProof, ...range }: Exporting,
+  { task, withProof, withLinks = withProof, ...range }: Exporting,
   take: TakeLine,
 ): Promise<ExportSummary> {
   const summary: ExportSummary = { exported: 0, count: 0, head: GENESIS, broken: null };
@@ -81,20 +84,18 @@ export async function exportFrom(
       lineNumber += 1;
       summary.count += 1;
       const file = log.path;
-      let sha256 = '';
-      if (withProof) {
-        if (summary.count > 1 && previousHash(bytes) !== summary.head) {
-          summary.broken ??= { file, lineNumber };
-        }
-        sha256 = hash('sha256', bytes, 'hex');
-        summary.head = sha256;
-      }
       // Only lines whose bytes contain the task id are parsed.
-      if (quoted !== null && !viewOf(bytes).includes(quoted)) continue;
-      const event = recordedEvent(bytes);
-      if (event === null || (task !== null && event.task_id !== task)) continue;
-      if (!isInRange(Date.parse(event.ts), range)) continue;
-      summary.exported += 1;
+      const isWanted =
+        (quoted === null || viewOf(bytes).includes(quoted)) && isSelected(bytes, task, range);
+      const before = summary.head;
+      const sha256 = withLinks ? hash('sha256', bytes, 'hex') : '';
+      if (withLinks) summary.head = sha256;
+      if (isWanted) summary.exported += 1;
+      const isLinked = withLinks && summary.count > 1 && (withProof || summary.exported > 0);
+      if (isLinked && summary.broken === null && previousHash(bytes) !== before) {
+        summary.broken = { file, lineNumber, number: summary.count };
+      }
+      if (!isWanted) continue;
       if (!(await take({ file, lineNumber, number: summary.count, bytes, sha256 }))) return summary;
     }
   }
@@ -105,8 +106,15 @@ function viewOf(line: Uint8Array): Buffer {
   return Buffer.from(line.buffer, line.byteOffset, line.length);
 }
 
+function isSelected(line: Uint8Array, task: string | null, range: TimeRange): boolean {
+  const event = recordedEvent(line);
+  if (event === null || (task !== null && event.task_id !== task)) return false;
+  return isInRange(Date.parse(event.ts), range);
+}
+
 function previousHash(line: Uint8Array): unknown {
-  return recordedEvent(line)?.['prev_hash'];
+  const value = parseJson(new TextDecoder().decode(line));
+  return isJsonObject(value) ? value['prev_hash'] : undefined;
 }
 
 /** Opens the current file first, so that a concurrent rotation neither hides nor repeats a line. */

@@ -81,7 +81,7 @@ export async function verifyCited(
   for (const sha256 of citedHashes(claims)) {
     const line = found.get(sha256);
     if (line === undefined) return `the log has no line with the hash ${sha256}`;
-    const reason = await verifySignature(line, { keys, requireSigned: false });
+    const reason = await verifySignature(line, { keys, requireSigned: true });
     if (reason !== null) return `the line with the hash ${sha256}: ${reason}`;
     lines.push({ line, sha256 });
   }

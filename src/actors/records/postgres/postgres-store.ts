@@ -3,13 +3,18 @@ import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import {
+  type Exporting,
+  type ExportSummary,
+  exportFrom,
+  type TakeLine,
+} from '../log/export-task.ts';
 import type { LineSigner } from '../log/line-signer.ts';
-import { recordedEvent } from '../log/recorded-event.ts';
 import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import { replayTime, type TaskStore, type TaskWrite } from '../store/task-store.ts';
 import { ChangeReader, type StoreChange } from './change-reader.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { type CommittedLines, followLines, type LinesUntil } from './committed-lines.ts';
+import { type CommittedLines, followLines, type LinesUntil, readLines } from './committed-lines.ts';
 import { databaseError } from './database-error.ts';
 import { FellowDaemons, type ListeningPlace } from './fellow-daemons.ts';
 import { Handovers, handoverNotice, pruneHandovers } from './handovers.ts';
@@ -177,13 +182,26 @@ export class PostgresStore implements TaskStore {
     }
   }
 
-  /** Passes on every line of a task in the log, oldest first. */
-  async linesOfTask(taskId: string, take: (line: Uint8Array) => void): Promise<void> {
-    const member = `"task_id":${JSON.stringify(taskId)}`;
-    const sql = 'SELECT text FROM audit_lines WHERE position($1 IN text) > 0 ORDER BY line';
-    for (const { text } of await this.database.query<{ text: string }>(sql, [member])) {
-      const bytes = Buffer.from(text);
-      if (recordedEvent(bytes)?.task_id === taskId) take(bytes);
+  /** Exports the lines of a task like `exportTask` of a file, reading from the line before the first of them. */
+  async exportTask(
+    exporting: Exporting & { task: string },
+    take: TakeLine,
+  ): Promise<ExportSummary> {
+    const member = `"task_id":${JSON.stringify(exporting.task)}`;
+    const sql = 'SELECT min(line) AS line FROM audit_lines WHERE position($1 IN text) > 0';
+    const [first] = await this.database.query<{ line: number | null }>(sql, [member]);
+    const from = first?.line ?? null;
+    const parts =
+      from === null ? [] : [{ path: 'audit_lines', lines: () => this.#lines(from - 2) }];
+    return exportFrom(parts, exporting, take);
+  }
+
+  async *#lines(after: number): AsyncGenerator<Uint8Array> {
+    for (let next = after; ; ) {
+      const { first, texts } = await readLines(this.database, next);
+      if (texts.length === 0) return;
+      for (const text of texts) yield Buffer.from(text);
+      next = first + texts.length - 1;
     }
   }
 

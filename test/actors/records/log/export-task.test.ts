@@ -84,7 +84,9 @@ describe('exportTask', () => {
   it('says where a log is broken first', async () => {
     const { lines } = mixedLog(4);
     await writeFile(path, [lines[0], lines[2], lines[5]].join(''));
-    expect((await exported(true)).summary.broken).toStrictEqual({ file: path, lineNumber: 2 });
+    expect((await exported(true)).summary.broken).toStrictEqual({
+      ...{ file: path, lineNumber: 2, number: 2 },
+    });
   });
 
   it('takes a line that is none for a break', async () => {
