@@ -87,7 +87,15 @@ function aFact(index: number): TaskFact {
   const result = order.repeat(Math.ceil(1_024 / order.length));
   const sizes = { argsSize: 64, resultSize: result.length };
   const call = { callId: `c-${index}` };
-  return { type: 'tool.ended', call, tool: 'order_lookup', duration: 12, ...sizes, result };
+  return {
+    type: 'tool.ended',
+    outcome: 'succeeded',
+    call,
+    tool: 'order_lookup',
+    duration: 12,
+    ...sizes,
+    result,
+  };
 }
 
 /** What an agent scrubs with, for one secret of its own and the built-in rules. */

@@ -53,6 +53,7 @@ function captured(result: string): string | undefined {
   const sizes = { argsSize: 2, resultSize: result.length };
   const fact: TaskFact = {
     type: 'tool.ended',
+    outcome: 'succeeded',
     call: {},
     tool: 'pay',
     duration: 1,

@@ -65,7 +65,7 @@ describe('the receipt of a call', () => {
     const [, ruled] = own;
     const policy_sha256 = ruled?.fields?.['policy_sha256'];
     expect(JSON.parse(new TextDecoder().decode(payload))).toEqual({
-      ...{ version: 1, agent: 'till', task_id: 't1', call_id: call, deferral_id: call },
+      ...{ version: 2, agent: 'till', task_id: 't1', call_id: call, deferral_id: call },
       correlation_id: own[0]?.correlation_id,
       args_sha256: sha256('{"args":{"amount":5},"tool":"pay"}'),
       runs_sha256: hex,

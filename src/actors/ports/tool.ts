@@ -92,10 +92,16 @@ export interface Tool {
 export class ToolError extends Error {
   readonly code = 'tool_failed';
   readonly #kind: string;
+  /** True if the call may have had its effect: it was ended on this side, or its end is lost. */
+  readonly isUnknown: boolean;
 
-  constructor(message: string, options: ErrorOptions & { kind?: string } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { kind?: string; isUnknown?: boolean } = {},
+  ) {
     super(message, options);
     this.#kind = options.kind ?? 'failed';
+    this.isUnknown = options.isUnknown ?? false;
   }
 
   /** Kind of the failure, for a log without content: contains no text of the tool, the caller or the model. */

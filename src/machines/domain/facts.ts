@@ -32,6 +32,9 @@ export interface Heard {
   followUps: readonly Message[];
 }
 
+/** How a call that ran here ended; `unknown` if it may have had its effect, but its end is not known. */
+export type CallEnd = 'succeeded' | 'failed' | 'not_run' | 'unknown';
+
 /** Identifies a call in the log; data of older releases may lack any member. */
 export interface CallMark {
   callId?: string;
@@ -155,6 +158,7 @@ export type TaskFact =
       duration: number;
       argsSize: number;
       resultSize: number;
+      outcome: CallEnd;
       /** The output after the output rules; absent if the call failed. */
       result?: string;
       /** Lower-case hex SHA-256 of the UTF-8 bytes of `result`. */

@@ -3,7 +3,7 @@ import type { DecisionAttempt } from '../governance/approvers.ts';
 import { settle, withApproval } from '../governance/decision.ts';
 import { normaliseEmail } from '../governance/email.ts';
 import { cutToRunes } from '../text.ts';
-import type { ToolOutcome } from './task-events.ts';
+import { callEndOf, type ToolOutcome } from './task-events.ts';
 import type { TaskRun } from './task-input.ts';
 
 /** Maximum number of decided calls stored in a task. */
@@ -46,7 +46,7 @@ export function withCallOutcome<Run extends Pick<TaskRun, 'decided'>>(
 export function callOutcomeOf(outcome: ToolOutcome): CallOutcome {
   if (outcome.kind === 'returned') return { kind: 'ran' };
   if (outcome.kind === 'barred') return { kind: 'neverRan' };
-  return failedWith(outcome.error);
+  return callEndOf(outcome) === 'unknown' ? { kind: 'unknown' } : failedWith(outcome.error);
 }
 
 /** Returns the outcome of a call that failed. */

@@ -1,5 +1,12 @@
 import { markOfCall, markOfDeferral } from '../domain/call-mark.ts';
-import type { AbandonReason, CallMark, DecisionMethod, Heard, TaskFact } from '../domain/facts.ts';
+import type {
+  AbandonReason,
+  CallEnd,
+  CallMark,
+  DecisionMethod,
+  Heard,
+  TaskFact,
+} from '../domain/facts.ts';
 import type { Refusal } from '../domain/finding.ts';
 import type { FollowUp, Message } from '../domain/task.ts';
 import {
@@ -19,7 +26,7 @@ import { factsOfFindings } from '../governance/facts-of-findings.ts';
 import { utf8Size } from '../utf8-size.ts';
 import { messageSize } from './bound-history.ts';
 import { limitOf } from './limits.ts';
-import type { MintOutcome, Thought, ToolOutcome } from './task-events.ts';
+import { callEndOf, type MintOutcome, type Thought, type ToolOutcome } from './task-events.ts';
 import { approvedDigest, currentCall, pendingDeferral, type TaskContext } from './task-input.ts';
 import { toldBefore } from './told-turns.ts';
 
@@ -131,19 +138,20 @@ export function toolEnded(context: TaskContext, outcome: ToolOutcome): TaskFact[
 
 function toolEnd(context: TaskContext, outcome: ToolOutcome): TaskFact {
   const { duration } = outcome;
+  const end = callEndOf(outcome);
   switch (outcome.kind) {
     case 'returned': {
       const { result, resultSha256 } = outcome;
       const digest = resultSha256 === undefined ? {} : { resultSha256 };
-      return { ...endOf(context, duration, result), result, ...digest };
+      return { ...endOf(context, duration, end), resultSize: utf8Size(result), result, ...digest };
     }
     case 'failed':
     case 'barred': {
       const { failure = 'failed', error: complaint } = outcome;
-      return { ...endOf(context, duration, '', failure), complaint };
+      return { ...endOf(context, duration, end), error: failure, complaint };
     }
     case 'withheld':
-      return endOf(context, duration, '', outcome.error);
+      return { ...endOf(context, duration, end), error: outcome.error };
   }
 }
 
@@ -152,7 +160,7 @@ export function toolCutOff(context: TaskContext, at: number, error: string): Tas
   const { startedAt } = context;
   if (startedAt === null) return [];
   const duration = startedAt === 0 ? 0 : Math.max(0, at - startedAt);
-  return [endOf(context, duration, '', error)];
+  return [{ ...endOf(context, duration, 'unknown'), error }];
 }
 
 /** Reports that approvers were reminded of the held call. */
@@ -213,17 +221,11 @@ export function abandoned(context: TaskContext, reason: AbandonReason, at: numbe
   return { type: 'deferral.abandoned', call, tool, reason, wait: waited(context, at) };
 }
 
-function endOf(context: TaskContext, duration: number, result: string, error?: string) {
+function endOf(context: TaskContext, duration: number, outcome: CallEnd) {
   const { tool, args } = currentCall(context);
-  const fact = {
-    type: 'tool.ended',
-    call: markOf(context),
-    tool,
-    duration,
-    argsSize: utf8Size(JSON.stringify(args)),
-    resultSize: utf8Size(result),
-  } as const;
-  return error === undefined ? fact : { ...fact, error };
+  const argsSize = utf8Size(JSON.stringify(args));
+  const ended = { type: 'tool.ended', call: markOf(context), tool, outcome } as const;
+  return { ...ended, duration, argsSize, resultSize: 0 };
 }
 
 function markOf(context: TaskContext): CallMark {

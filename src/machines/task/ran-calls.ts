@@ -1,6 +1,6 @@
 import type { RanCall, Task, ToolCall } from '../domain/task.ts';
 import { cutToRunes } from '../text.ts';
-import type { ToolOutcome } from './task-events.ts';
+import { callEndOf, type ToolOutcome } from './task-events.ts';
 import type { TaskContext, TaskRun } from './task-input.ts';
 
 /** Maximum number of earlier runs' calls stored in a run. */
@@ -29,16 +29,14 @@ function startedCalls(context: TaskContext, call: ToolCall, at: number): RanCall
 }
 
 /** Records the end of one of a run's calls; a barred call never ran. */
-export function withOutcome(
-  run: TaskRun,
-  call: ToolCall,
-  { kind, findings }: ToolOutcome,
-): TaskRun {
+export function withOutcome(run: TaskRun, call: ToolCall, outcome: ToolOutcome): TaskRun {
+  const { kind, findings } = outcome;
   const others = run.ran.filter(({ callId }) => callId !== call.id);
   if (kind === 'barred') return { ...run, ran: others };
-  const outcome: RanCall['outcome'] = kind === 'returned' ? 'succeeded' : kind;
+  const end = callEndOf(outcome);
+  const known: RanCall['outcome'] = kind === 'withheld' ? kind : end === 'not_run' ? 'failed' : end;
   const labels = [...new Set(findings.map(({ rule }) => rule))];
-  const ended = labels.length === 0 ? { outcome } : { outcome, labels };
+  const ended = { outcome: known, ...(labels.length === 0 ? {} : { labels }) };
   return { ...run, ran: changed(run.ran, call, (one) => ({ ...one, ...ended })) };
 }
 

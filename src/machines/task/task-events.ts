@@ -1,5 +1,6 @@
 import type { CallFault } from '../domain/call-fault.ts';
 import type { Compaction } from '../domain/compaction.ts';
+import type { CallEnd } from '../domain/facts.ts';
 import type { Finding, Refusal } from '../domain/finding.ts';
 import type {
   CutReason,
@@ -196,10 +197,28 @@ export type ToolOutcome = {
   rewrites: number[];
 } & (
   | ({ kind: 'returned'; result: string; resultSha256?: string } & ResultExtras)
-  /** `failure` is the kind of failure without text from the tool; defaults to 'failed'. */
-  | { kind: 'failed' | 'barred'; error: string; failure?: string }
-  | { kind: 'withheld'; error: string }
+  /**
+   * `failure` is the kind of failure without text from the tool; defaults to 'failed'. `isUnknown` if the call may have
+   * had its effect.
+   */
+  | { kind: 'failed' | 'barred'; error: string; failure?: string; isUnknown?: true }
+  /** `of` is the end of the call itself; absent if it succeeded. */
+  | { kind: 'withheld'; error: string; of?: Exclude<CallEnd, 'succeeded'> }
 );
+
+/** Returns how the call of an outcome ended. */
+export function callEndOf(outcome: ToolOutcome): CallEnd {
+  switch (outcome.kind) {
+    case 'returned':
+      return 'succeeded';
+    case 'barred':
+      return 'not_run';
+    case 'failed':
+      return outcome.isUnknown === true ? 'unknown' : 'failed';
+    case 'withheld':
+      return outcome.of ?? 'succeeded';
+  }
+}
 
 /**
  * The meaning of a start on disk: the first start, or a start from before a restart, after which the call may be

@@ -22,6 +22,7 @@ const toolEnded = {
   duration: 500,
   argsSize: 11,
   resultSize: 0,
+  outcome: 'unknown',
 } as const;
 
 const outputRecord = {
@@ -85,7 +86,7 @@ describe('a call that runs', () => {
       effects: [
         ['stop', 'runTool'],
         dropped,
-        ['note', { ...toolEnded, resultSize: 4, result: 'güt' }],
+        ['note', { ...toolEnded, outcome: 'succeeded', resultSize: 4, result: 'güt' }],
       ],
     });
     expect(ended.snapshot.context).toMatchObject({
@@ -104,7 +105,7 @@ describe('a call that runs', () => {
     };
     const ended = finish(running(), 'runTool', outcome);
     expect(ended.effects.filter(([kind]) => kind === 'note')).toEqual([
-      ['note', { ...toolEnded, resultSize: 10, result: '[redacted]' }],
+      ['note', { ...toolEnded, outcome: 'succeeded', resultSize: 10, result: '[redacted]' }],
       [
         'note',
         {
@@ -135,7 +136,7 @@ describe('a call that runs', () => {
     expect(blocked.effects).toEqual([
       ['stop', 'runTool'],
       dropped,
-      ['note', { ...toolEnded, error: text }],
+      ['note', { ...toolEnded, outcome: 'succeeded', error: text }],
       [
         'note',
         {
@@ -164,7 +165,15 @@ describe('a call that runs', () => {
       effects: [
         ['stop', 'runTool'],
         dropped,
-        ['note', { ...toolEnded, error: 'exit code 1', complaint: 'the bank is closed' }],
+        [
+          'note',
+          {
+            ...toolEnded,
+            outcome: 'failed',
+            error: 'exit code 1',
+            complaint: 'the bank is closed',
+          },
+        ],
         failedEnd,
       ],
     });

@@ -245,6 +245,7 @@ describe('the facts of a call', () => {
     duration: 500,
     argsSize: 11,
     resultSize: 0,
+    outcome: 'succeeded',
   };
   const finding = { gate: 'redact', decision: 'redact', rule: 'redact.email' } as const;
 
@@ -265,21 +266,35 @@ describe('the facts of a call', () => {
 
   it.each<[string, ToolOutcome, object[]]>([
     ['its result', returned('ok'), [{ ...ended, resultSize: 2, result: 'ok' }]],
-    ['its error', toolFailed('closed'), [{ ...ended, error: 'failed', complaint: 'closed' }]],
+    [
+      'its error',
+      toolFailed('closed'),
+      [{ ...ended, outcome: 'failed', error: 'failed', complaint: 'closed' }],
+    ],
+    [
+      'that its outcome is unknown',
+      { ...toolFailed(''), kind: 'failed', error: 'closed', failure: 'timeout', isUnknown: true },
+      [{ ...ended, outcome: 'unknown', error: 'timeout', complaint: 'closed' }],
+    ],
     [
       'the kind of its error',
       { ...toolFailed(''), kind: 'failed', error: 'closed', failure: 'exit code 1' },
-      [{ ...ended, error: 'exit code 1', complaint: 'closed' }],
+      [{ ...ended, outcome: 'failed', error: 'exit code 1', complaint: 'closed' }],
     ],
     [
       'that it was barred',
       { ...toolFailed(''), kind: 'barred', error: 'not the one' },
-      [{ ...ended, error: 'failed', complaint: 'not the one' }],
+      [{ ...ended, outcome: 'not_run', error: 'failed', complaint: 'not the one' }],
     ],
     [
       'that its output was withheld',
       { ...withheld('denied'), findings: [] },
       [{ ...ended, error: 'denied' }],
+    ],
+    [
+      'that its output was withheld after a failure',
+      { ...withheld('denied'), kind: 'withheld', error: 'denied', of: 'failed', findings: [] },
+      [{ ...ended, outcome: 'failed', error: 'denied' }],
     ],
     [
       'what rules did to its output',
@@ -304,7 +319,7 @@ describe('the facts of a call', () => {
       args: { order: 7 },
     });
     expect(factOf.toolCutOff(context, times.ended, 'canceled: timeout')).toStrictEqual([
-      { ...ended, error: 'canceled: timeout' },
+      { ...ended, outcome: 'unknown', error: 'canceled: timeout' },
     ]);
   });
 });

@@ -159,6 +159,7 @@ describe('a call that a restart repeats', () => {
             duration: 0,
             argsSize: 11,
             resultSize: 0,
+            outcome: 'unknown',
             error: 'the token service said no',
           },
         ],

@@ -131,6 +131,7 @@ describe('a stored task whose call had started', () => {
         duration: 0,
         argsSize: 11,
         resultSize: 0,
+        outcome: 'unknown',
         error: text,
       },
       { type: 'session.ended', state: 'failed' },

@@ -125,6 +125,7 @@ const wording: Wording = {
       args_size: fact.argsSize,
       result_size: fact.resultSize,
       result_sha256: fact.resultSha256,
+      outcome: fact.outcome,
       error: fact.error,
     },
   ],

@@ -93,6 +93,10 @@ const success = (): Outcome => ({ status: 1 });
 const unknown = (): Outcome => ({ status: 0 });
 const byError = ({ error }: JsonObject): Outcome =>
   error === undefined ? { status: 1 } : { status: 2, detail: textOf(error) };
+const byEnd = ({ outcome, error }: JsonObject): Outcome => {
+  const known = textOf(outcome) === 'unknown' ? { status: 0 as const } : {};
+  return { ...byError(error === undefined ? {} : { error }), ...known };
+};
 const denied = ({ reason }: JsonObject): Outcome => ({
   ...{ status: 2, detail: textOf(reason), control: [2, 2] },
 });
@@ -129,7 +133,7 @@ const mappings: Readonly<Record<string, Mapping>> = {
   },
   tool_exec: {
     ...{ of: 'api', activity: other('Call') },
-    outcome: (fields) => (fields['phase'] === 'start' ? { status: 0 } : byError(fields)),
+    outcome: (fields) => (fields['phase'] === 'start' ? { status: 0 } : byEnd(fields)),
   },
   llm_call: { of: 'api', activity: other('Model call'), outcome: byError },
   call_ruled: { of: 'api', activity: other('Evaluate'), outcome: ruling },

@@ -11,15 +11,7 @@ export interface HashedLine {
 const editedNames = ['args_sha256', 'edited_args_sha256'];
 
 /** Version of the claims; a reader refuses any other. */
-export const receiptVersion = 1;
-
-/** Beginnings of the errors with which the daemon ends a call that was cut off. */
-const cutOff = [
-  'interrupted',
-  'canceled: ',
-  'the run was ended after ',
-  'the task failed inside the service',
-];
+export const receiptVersion = 2;
 
 /**
  * Builds the claims of a receipt from the lines of its task, oldest first (docs/audit-log.md). The lines that the claims
@@ -137,7 +129,7 @@ class CallLines {
       ...picked(fieldsOf(start), ['policy_sha256']),
       ...(end === undefined ? {} : named(end, { ended_at: 'ts' })),
       ...picked(ended, ['duration_ms', 'result_size', 'result_sha256', 'error']),
-      outcome: outcomeOf(end),
+      outcome: ended['outcome'] ?? 'unknown',
     };
   }
 
@@ -180,13 +172,6 @@ class CallLines {
 function isEditOf(line: JsonObject, callId: string): boolean {
   const { edited_from: from } = fieldsOf(line);
   return isJsonObject(from) && from['call_id'] === callId;
-}
-
-function outcomeOf(end: JsonObject | undefined): string {
-  if (end === undefined) return 'unknown';
-  const { error } = fieldsOf(end);
-  if (typeof error !== 'string') return 'succeeded';
-  return cutOff.some((beginning) => error.startsWith(beginning)) ? 'unknown' : 'failed';
 }
 
 function requesterOf(begin: JsonObject): JsonObject {

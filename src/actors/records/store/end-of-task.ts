@@ -93,6 +93,7 @@ function lastWords(
             duration: Math.max(0, at - started.since),
             argsSize: started.argsSize,
             resultSize: 0,
+            outcome: 'unknown',
             error: failure.text,
           } as const,
         ]),

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { fromPromise } from 'xstate';
+import type { CallEnd } from '../../../machines/domain/facts.ts';
 import { changedSinceApproval } from '../../../machines/domain/finding.ts';
 import type { QuestionAnswer } from '../../../machines/domain/question.ts';
 import type {
@@ -57,7 +58,7 @@ export interface RunToolPorts {
 /** Result of a tool before the output rules. */
 type Raw =
   | { kind: 'returned'; text: string; extras: ResultExtras }
-  | { kind: 'failed' | 'barred'; text: string; failure: string };
+  | { kind: 'failed' | 'barred'; text: string; failure: string; isUnknown?: true };
 
 /** What would run differs from what was approved. Not retryable. */
 class BarredError extends ToolError {}
@@ -173,11 +174,12 @@ async function attempt(
   } catch (error) {
     if (error instanceof ToolError) {
       const kind = error instanceof BarredError ? 'barred' : 'failed';
-      return { kind, text: error.message, failure: error.kind };
+      const unknown = error.isUnknown ? { isUnknown: true as const } : {};
+      return { kind, text: error.message, failure: error.kind, ...unknown };
     }
     log.error({ error, task_id: taskId, tool: call.tool }, 'tool: failed unexpectedly');
     const failure = 'failed inside the service';
-    return { kind: 'failed', text: `${call.tool} ${failure}`, failure };
+    return { kind: 'failed', text: `${call.tool} ${failure}`, failure, isUnknown: true };
   }
 }
 
@@ -205,7 +207,7 @@ async function followed(
 ): Promise<string> {
   if (remote !== null) return remote.follow(tool, task, run);
   const message = `${tool} had started at a program that is not configured; its outcome is unknown`;
-  throw new ToolError(message, { kind: 'not configured' });
+  throw new ToolError(message, { kind: 'not configured', isUnknown: true });
 }
 
 /** Rejects with BarredError if what would run differs from what was approved. */
@@ -217,8 +219,8 @@ async function confirmed(tool: Tool, approved: string, policy: Policy): Promise<
 type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
   (
     | ({ kind: 'returned'; result: string; resultSha256: string } & ResultExtras)
-    | { kind: 'failed' | 'barred'; error: string; failure: string }
-    | { kind: 'withheld'; error: string }
+    | { kind: 'failed' | 'barred'; error: string; failure: string; isUnknown?: true }
+    | { kind: 'withheld'; error: string; of?: Exclude<CallEnd, 'succeeded'> }
   );
 
 /** Withholds output that cannot be checked; data that accompanies a text is withheld if a rule changed the text. */
@@ -235,10 +237,11 @@ async function checkedOutcome(
     const checked = await policy.checkOutput(tool, raw.text, secrets, signal);
     const { findings, rewrites } = checked;
     if (checked.kind === 'withheld') {
-      return { kind: 'withheld', error: checked.reason, findings, rewrites };
+      return { kind: 'withheld', error: checked.reason, ...endBefore(raw), findings, rewrites };
     }
     if (raw.kind !== 'returned') {
-      return { kind: raw.kind, error: checked.text, failure: raw.failure, findings, rewrites };
+      const { kind, text: _, ...failed } = raw;
+      return { kind, error: checked.text, ...failed, findings, rewrites };
     }
     const kept = checked.text === raw.text ? raw.extras : {};
     const { text: result } = checked;
@@ -250,8 +253,16 @@ async function checkedOutcome(
     return {
       kind: 'withheld',
       error: `governance failed: ${what}`,
+      ...endBefore(raw),
       findings: [{ gate: 'governance', decision: 'block', rule: what }],
       rewrites: [],
     };
   }
+}
+
+/** Returns the end of a call whose output is withheld; none if the call succeeded. */
+function endBefore(raw: Raw): { of?: Exclude<CallEnd, 'succeeded'> } {
+  if (raw.kind === 'returned') return {};
+  if (raw.kind === 'barred') return { of: 'not_run' };
+  return { of: raw.isUnknown === true ? 'unknown' : 'failed' };
 }

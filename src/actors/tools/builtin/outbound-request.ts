@@ -1,5 +1,6 @@
 import { egressCause } from '../../outbound/outbound.ts';
 import { ToolError, type ToolRun } from '../../ports/tool.ts';
+import { unopened } from '../unopened.ts';
 
 /** Total timeout of a request, from start to last byte, in milliseconds. */
 const timeout = 30_000;
@@ -31,10 +32,14 @@ export async function requestOutside<Result>(
   } catch (error) {
     if (error instanceof ToolError) throw error;
     if (signal.aborted) {
-      throw new ToolError(`${tool} was stopped because its task was`, { kind: 'stopped' });
+      throw new ToolError(`${tool} was stopped because its task was`, {
+        ...{ kind: 'stopped', isUnknown: true },
+      });
     }
     if (late.aborted) {
-      throw new ToolError(`${tool}: ${url.host} did not answer in 30 s`, { kind: 'timeout' });
+      throw new ToolError(`${tool}: ${url.host} did not answer in 30 s`, {
+        ...{ kind: 'timeout', isUnknown: true },
+      });
     }
     throw toolErrorOf(error, tool, url);
   } finally {
@@ -51,9 +56,11 @@ function toolErrorOf(error: unknown, tool: string, { host }: URL): ToolError {
     const { code } = cause as NodeJS.ErrnoException;
     if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) {
       return new ToolError(`${tool}: ${host} could not be reached (${code})`, {
-        kind: 'unreachable',
+        ...{ kind: 'unreachable', isUnknown: !unopened.has(code) },
       });
     }
   }
-  return new ToolError(`${tool}: ${host} could not be reached`, { kind: 'unreachable' });
+  return new ToolError(`${tool}: ${host} could not be reached`, {
+    ...{ kind: 'unreachable', isUnknown: true },
+  });
 }

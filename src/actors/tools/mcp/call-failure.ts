@@ -15,15 +15,19 @@ export type Ending = 'stopped' | 'timeout' | 'lost';
 export function endedCall(tool: string, why: Ending): ToolError {
   switch (why) {
     case 'stopped':
-      return new ToolError(`${tool} was stopped because its task was`, { kind: 'stopped' });
+      return new ToolError(`${tool} was stopped because its task was`, {
+        kind: 'stopped',
+        isUnknown: true,
+      });
     case 'timeout':
       return new ToolError(`${tool} took too long and was stopped; its outcome is unknown`, {
         kind: 'timeout',
+        isUnknown: true,
       });
     case 'lost':
       return new ToolError(
         `the server of ${tool} was lost while it worked; its outcome is unknown`,
-        { kind: 'connection lost' },
+        { kind: 'connection lost', isUnknown: true },
       );
   }
 }
@@ -47,19 +51,20 @@ export function questionedCall(tool: string): ToolError {
 export function cancelledCall(tool: string): ToolError {
   return new ToolError(`${tool} failed: its server canceled it; its outcome is unknown`, {
     kind: 'canceled',
+    isUnknown: true,
   });
 }
 
 /** Creates the error for a task that belongs to another call. */
 export function strayTask(tool: string): ToolError {
   const message = `${tool} failed: its server answered with the task of another call; its outcome is unknown`;
-  return new ToolError(message, { kind: 'wrong task' });
+  return new ToolError(message, { kind: 'wrong task', isUnknown: true });
 }
 
 /** Creates the error for a task that its server does not know, or no longer. */
 export function unknownTask(tool: string, { code, message: why }: ProtocolError): ToolError {
   const message = `${tool} failed: its server no longer has its task (${quoteOf(why)}); its outcome is unknown`;
-  return new ToolError(message, { kind: `error ${code}` });
+  return new ToolError(message, { kind: `error ${code}`, isUnknown: true });
 }
 
 const elicitations = z.object({
@@ -79,7 +84,7 @@ export function failedCall(tool: string, error: unknown): ToolError {
   const refusal = egressCause(error);
   if (refusal instanceof EgressLimitError) {
     const message = `${tool} was stopped: ${refusal.message}; its outcome is unknown`;
-    return new ToolError(message, { kind: 'too much output' });
+    return new ToolError(message, { kind: 'too much output', isUnknown: true });
   }
   if (refusal !== null) return new ToolError(refusal.message, { kind: 'egress blocked' });
   if (error instanceof ProtocolError) {
@@ -89,7 +94,8 @@ export function failedCall(tool: string, error: unknown): ToolError {
   if (isUndone(error)) return undoneCall(tool, error);
   if (error instanceof HttpRefusal) return refusedCall(tool, error);
   const message = `${tool} failed: its server ${connectionFault(error).message}`;
-  return new ToolError(message, { kind: isLoss(error) ? 'unreachable' : 'failed' });
+  const kind = isLoss(error) ? 'unreachable' : 'failed';
+  return new ToolError(message, { kind, isUnknown: true });
 }
 
 /** A call that the server has certainly not executed, so it may be repeated. */
@@ -116,5 +122,7 @@ function refusedCall(tool: string, error: HttpRefusal): ToolError {
   }
   const { retryAfter } = error;
   const wait = retryAfter === null ? '' : `; try again in ${formatDuration(retryAfter)}`;
-  return new ToolError(`${tool} failed: its server answered with HTTP ${status}${words}${wait}`);
+  // A gateway answers with such a status after the server may have executed the call.
+  const message = `${tool} failed: its server answered with HTTP ${status}${words}${wait}`;
+  return new ToolError(message, { isUnknown: status >= 500 });
 }

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { formatDuration } from '../../../machines/duration.ts';
 import { messageOf } from '../../../machines/message-of.ts';
 import { EgressError, egressCause } from '../../outbound/outbound.ts';
+import { unopened } from '../unopened.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { quoteOf, ServerFault } from './server-fault.ts';
 
@@ -14,11 +15,6 @@ const lostStatuses: ReadonlySet<number> = new Set([401, 404]);
 
 /** The latest version of MCP that the agent supports. */
 const latestVersion = '2026-07-28';
-
-/** Error codes of a connection that was never established, so nothing was sent. */
-const unopened: ReadonlySet<string> = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
-]);
 
 /** Converts any error of the SDK to a fault of the connection. */
 export function connectionFault(error: unknown): ServerFault {

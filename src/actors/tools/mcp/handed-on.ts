@@ -25,6 +25,7 @@ export function handedOn(
   if (Buffer.byteLength(text) > longestResult) {
     throw new ToolError(`${name} returned more than a tool may (1 MiB); ask it for less`, {
       kind: 'too much output',
+      isUnknown: true,
     });
   }
   if (!result.isError) {
@@ -40,6 +41,8 @@ function written<Value>(name: string, write: () => Value): Value {
   try {
     return write();
   } catch (error) {
-    throw new ToolError(`${name} returned what cannot be written as text`, { cause: error });
+    throw new ToolError(`${name} returned what cannot be written as text`, {
+      ...{ cause: error, isUnknown: true },
+    });
   }
 }

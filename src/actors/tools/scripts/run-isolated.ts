@@ -148,16 +148,21 @@ function resultOf(tool: string, end: ProcessEnd, secrets: string[]): string {
     case 'timedOut':
       throw new ToolError(`${tool} took too long and was stopped; its outcome is unknown`, {
         kind: 'timeout',
+        isUnknown: true,
       });
     case 'aborted':
-      throw new ToolError(`${tool} was stopped because its task was`, { kind: 'stopped' });
+      throw new ToolError(`${tool} was stopped because its task was`, {
+        ...{ kind: 'stopped', isUnknown: true },
+      });
     case 'tooManyProcesses':
       throw new ToolError(`${tool} started more processes than a tool may and was stopped`, {
         kind: 'too many processes',
+        isUnknown: true,
       });
     case 'tooMuchOutput':
       throw new ToolError(`${tool} wrote more than a tool may and was stopped; let it write less`, {
         kind: 'too much output',
+        isUnknown: true,
       });
     case 'exited': {
       if (end.code === 0) return end.stdout.replace(/\n$/, '');
@@ -165,7 +170,8 @@ function resultOf(tool: string, end: ProcessEnd, secrets: string[]): string {
         ? [`was ended by ${end.signal}`, `signal ${end.signal}`]
         : [`failed with exit code ${end.code}`, `exit code ${end.code}`];
       const lines = lastLines(end.stderr, secrets);
-      throw new ToolError(`${tool} ${how}${lines === '' ? '' : `: ${lines}`}`, { kind });
+      const isUnknown = Boolean(end.signal);
+      throw new ToolError(`${tool} ${how}${lines === '' ? '' : `: ${lines}`}`, { kind, isUnknown });
     }
   }
 }

@@ -36,17 +36,18 @@ export function outcomeOf(
   const run = own.filter(({ event }) => event === 'tool_exec');
   const end = run.find(({ fields }) => fields['phase'] !== 'start');
   if (end !== undefined) {
-    const { error } = end.fields;
+    const { error, outcome } = end.fields;
+    if (outcome === 'unknown') return unknownEnd;
     return error === undefined
       ? { isFine: true, words: 'ran' }
       : { isFine: false, words: typeof error === 'string' ? `failed: ${error}` : 'failed' };
   }
   if (run.length === 0 && own.some(isHeldAgain)) return heldAgain;
   if (!after.some(({ event }) => event === 'session_end')) return null;
-  return run.length === 0
-    ? { isFine: false, words: 'never ran' }
-    : { isFine: false, words: 'started; outcome unknown' };
+  return run.length === 0 ? { isFine: false, words: 'never ran' } : unknownEnd;
 }
+
+const unknownEnd: Outcome = { isFine: false, words: 'started; outcome unknown' };
 
 const heldAgain: Outcome = { isFine: false, words: 'is waiting for approval again' };
 

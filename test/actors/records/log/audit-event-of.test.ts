@@ -91,6 +91,7 @@ const ran = {
   resultSize: 2,
   result: 'ok',
   resultSha256: '0a1b',
+  outcome: 'succeeded',
 } as const;
 
 describe('auditEventOf', () => {
@@ -189,6 +190,7 @@ describe('auditEventOf', () => {
         args_size: 13,
         result_size: 2,
         result_sha256: '0a1b',
+        outcome: 'succeeded',
       },
     ],
     [
@@ -197,6 +199,7 @@ describe('auditEventOf', () => {
         ...ran,
         resultSha256: undefined as never,
         resultSize: 0,
+        outcome: 'failed',
         error: 'exit code 1',
         complaint: 'no card 4711',
       },
@@ -208,6 +211,7 @@ describe('auditEventOf', () => {
         duration_ms: 3,
         args_size: 13,
         result_size: 0,
+        outcome: 'failed',
         error: 'exit code 1',
       },
     ],

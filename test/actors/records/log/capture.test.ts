@@ -41,6 +41,7 @@ function opened(args: Deferral['args']): TaskFact {
 function ended(result: string): TaskFact {
   return {
     type: 'tool.ended',
+    outcome: 'succeeded',
     call: {},
     tool: 'pay',
     duration: 1,

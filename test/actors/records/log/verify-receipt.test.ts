@@ -175,10 +175,10 @@ describe('a receipt', () => {
     expect(padded).toMatchObject({ ok: false });
   });
 
-  it('of another version is left to a newer release', async () => {
-    const text = signReceipt({ ...(await claimsOf(receipt)), version: 2 }, own.signer);
+  it('of another version is refused', async () => {
+    const text = signReceipt({ ...(await claimsOf(receipt)), version: 1 }, own.signer);
     expect(await verifyReceipt(text, keys)).toMatchObject({
-      reason: 'its version is not 1; a newer release can read it',
+      reason: 'its version is not 2; a newer release can read it',
     });
   });
 
@@ -209,8 +209,8 @@ describe('the claims of a call', () => {
     fields: { call_id: 'c', ...fields },
   });
   const began = event('tool_exec', { phase: 'start' });
-  const ended = (error?: string) =>
-    event('tool_exec', { phase: 'end', ...(error === undefined ? {} : { error }) });
+  const ended = (outcome: string, error?: string) =>
+    event('tool_exec', { phase: 'end', outcome, ...(error === undefined ? {} : { error }) });
 
   function claims(...events: { event: string; fields?: JsonObject }[]) {
     const made = events.map((one, index) => {
@@ -240,9 +240,10 @@ describe('the claims of a call', () => {
     ['that was given up', [ruled('defer'), event('task_deferred_abandoned')], null],
     ['that was rejected', [event('task_deferred_decision', { decision: 'reject' })], null],
     ['that the run left behind', [ruled('allow'), over], null],
-    ['that ran', [began, ended()], { outcome: 'succeeded' }],
-    ['that failed', [began, ended('exit code 1')], { outcome: 'failed' }],
-    ['that was cut off', [began, ended('canceled: timeout')], { outcome: 'unknown' }],
+    ['that ran', [began, ended('succeeded')], { outcome: 'succeeded' }],
+    ['that failed', [began, ended('failed', 'interrupted system call')], { outcome: 'failed' }],
+    ['whose end is not known', [began, ended('unknown', 'timeout')], { outcome: 'unknown' }],
+    ['that did not run after its start', [began, ended('not_run')], { outcome: 'not_run' }],
     ['without an end', [began, over], { outcome: 'unknown' }],
   ])('say what became of one %s', (_, events, ran) => {
     const made = claims(start, ...events) as JsonObject;

@@ -208,6 +208,10 @@ describe('running a tool', () => {
       failure: 'exit code 1',
     });
     expect(logged).toEqual([]);
+    expect(await outcome).not.toHaveProperty('isUnknown');
+    const late = new ToolError('pay took too long', { kind: 'timeout', isUnknown: true });
+    const cut = toolCalled('pay', () => Promise.reject(late));
+    expect(await start(cut).outcome).toMatchObject({ failure: 'timeout', isUnknown: true });
   });
 
   it.each<[string, () => Promise<string>]>([
@@ -221,7 +225,9 @@ describe('running a tool', () => {
     ['returns no text', () => Promise.resolve(undefined as never)],
   ])('tells nothing of the inside when a tool %s, which the log does', async (_name, run) => {
     const { outcome, logged, phases } = start(toolCalled('pay', run));
-    expect(await outcome).toMatchObject({ kind: 'failed', error: 'pay failed inside the service' });
+    expect(await outcome).toMatchObject({
+      ...{ kind: 'failed', error: 'pay failed inside the service', isUnknown: true },
+    });
     expect(logged).toEqual([
       [{ error: expect.any(Error), task_id: 't-1', tool: 'pay' }, 'tool: failed unexpectedly'],
     ]);

@@ -270,11 +270,13 @@ describe('a request that cannot be made', () => {
     expect(seen).toEqual([]);
   });
 
-  it('names a server that is not there, without what was sent', async () => {
+  it('does not know the end of a request whose connection was cut, and names the server alone', async () => {
     const { url } = await serving((response) => response.destroy());
     const { host } = new URL(url);
     await expect(ask({ url, method: 'POST', body: secret })).rejects.toEqual(
-      new ToolError(`http_request: ${host} could not be reached (UND_ERR_SOCKET)`),
+      new ToolError(`http_request: ${host} could not be reached (UND_ERR_SOCKET)`, {
+        isUnknown: true,
+      }),
     );
   });
 
@@ -282,7 +284,7 @@ describe('a request that cannot be made', () => {
     const stopper = new AbortController();
     const { url } = await serving(() => stopper.abort());
     await expect(ask({ url }, notedOutbound(), { signal: stopper.signal })).rejects.toEqual(
-      new ToolError('http_request was stopped because its task was'),
+      new ToolError('http_request was stopped because its task was', { isUnknown: true }),
     );
   });
 });

@@ -220,7 +220,9 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     await expect(go('echo why >&2; exit 3')).rejects.toThrow(
       new ToolError('go failed with exit code 3: why'),
     );
-    await expect(go('kill -SEGV $$')).rejects.toThrow(new ToolError('go was ended by SIGSEGV'));
+    await expect(go('kill -SEGV $$')).rejects.toThrow(
+      new ToolError('go was ended by SIGSEGV', { isUnknown: true }),
+    );
     await expect(go('exit 139')).rejects.toThrow(new ToolError('go failed with exit code 139'));
   });
 
@@ -234,7 +236,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     const content = `trap "curl -s http://ended.test/; exit 0" TERM; curl -s http://up.test/; sleep 300 & wait`;
     const { tool } = isolatedScript({ content, level: 'bwrap', proxy });
     const outcome = expect(tool.run({}, aRun({ signal: abort.signal }))).rejects.toThrow(
-      new ToolError('go was stopped because its task was'),
+      new ToolError('go was stopped because its task was', { isUnknown: true }),
     );
     await vi.waitFor(() => expect(records).toHaveLength(1), 5_000);
     abort.abort();
@@ -246,7 +248,9 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     const word = `holdpoint-${process.pid}-stubborn`;
     const content = `trap "" TERM; setsid bash -c 'exec -a ${word} sleep 300' & setsid bash -c 'trap "" TERM; exec -a ${word} sleep 300' & wait; wait; sleep 300`;
     const outcome = expect(go(content, { limits: { timeout: 1_000, grace: 100 } })).rejects.toThrow(
-      new ToolError('go took too long and was stopped; its outcome is unknown'),
+      new ToolError('go took too long and was stopped; its outcome is unknown', {
+        isUnknown: true,
+      }),
     );
     await vi.waitFor(() => expect(processesWith(word).length).toBeGreaterThanOrEqual(2), 5_000);
     await outcome;
@@ -263,7 +267,9 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
   it('stops a script that starts too many processes', async () => {
     const content = 'for i in {1..300}; do sleep 300 & done; wait';
     await expect(go(content, { limits: { timeout: 10_000 } })).rejects.toThrow(
-      new ToolError('go started more processes than a tool may and was stopped'),
+      new ToolError('go started more processes than a tool may and was stopped', {
+        isUnknown: true,
+      }),
     );
   });
 
@@ -282,7 +288,9 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
 
   it('stops a script that writes 1 GB', async () => {
     await expect(go('head -c 1000000000 /dev/zero')).rejects.toThrow(
-      new ToolError('go wrote more than a tool may and was stopped; let it write less'),
+      new ToolError('go wrote more than a tool may and was stopped; let it write less', {
+        isUnknown: true,
+      }),
     );
   });
 
@@ -348,7 +356,9 @@ describe('a script without a sandbox', () => {
       limits: { timeout: 300, grace: 50 },
     });
     await expect(tool.run({}, aRun())).rejects.toThrow(
-      new ToolError('go took too long and was stopped; its outcome is unknown'),
+      new ToolError('go took too long and was stopped; its outcome is unknown', {
+        isUnknown: true,
+      }),
     );
     await vi.waitFor(() => expect(processesWith(agentDirectory)).toEqual([]), 10_000);
   });

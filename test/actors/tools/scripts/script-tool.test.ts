@@ -179,14 +179,16 @@ describe('scriptTool', () => {
 
   it('tells a script ended by a signal', async () => {
     await expect(tool({ content: 'kill -SEGV $$' }).run({}, run)).rejects.toThrow(
-      new ToolError('go was ended by SIGSEGV'),
+      new ToolError('go was ended by SIGSEGV', { isUnknown: true }),
     );
   });
 
   it.each(['>&1', '>&2'])('stops a script that writes 2 MiB to %s', async (where) => {
     const content = `head -c 2097152 /dev/zero ${where}; sleep 300`;
     await expect(tool({ content }).run({}, run)).rejects.toThrow(
-      new ToolError('go wrote more than a tool may and was stopped; let it write less'),
+      new ToolError('go wrote more than a tool may and was stopped; let it write less', {
+        isUnknown: true,
+      }),
     );
   });
 
@@ -204,7 +206,9 @@ describe('scriptTool', () => {
       dependencies: { agentDirectory: folder, limits: { timeout: 300, grace: 50 } },
     });
     await expect(script.run({}, run)).rejects.toThrow(
-      new ToolError('go took too long and was stopped; its outcome is unknown'),
+      new ToolError('go took too long and was stopped; its outcome is unknown', {
+        isUnknown: true,
+      }),
     );
     const pids = readFileSync(join(folder, 'pids'), 'utf8').trim().split(' ');
     expect(pids).toHaveLength(2);
@@ -218,7 +222,7 @@ describe('scriptTool', () => {
     const abort = new AbortController();
     const script = tool({ content, dependencies: { agentDirectory: folder } });
     const outcome = expect(script.run({}, { ...run, signal: abort.signal })).rejects.toThrow(
-      new ToolError('go was stopped because its task was'),
+      new ToolError('go was stopped because its task was', { isUnknown: true }),
     );
     await vi.waitFor(() => readFileSync(join(folder, 'up')), patient);
     abort.abort();

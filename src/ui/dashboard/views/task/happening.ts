@@ -155,7 +155,7 @@ const words: Record<string, (fields: Fields) => Words> = {
     tone: 'deny',
     detail: list([text(provider)]),
   }),
-  tool_exec: ({ phase, duration_ms, args_size, result_size, error }) => {
+  tool_exec: ({ phase, duration_ms, args_size, result_size, outcome, error }) => {
     if (phase === 'start')
       return { says: 'Started', detail: list([bytes(args_size, 'of arguments')]) };
     return error === undefined
@@ -164,7 +164,11 @@ const words: Record<string, (fields: Fields) => Words> = {
           tone: 'allow',
           detail: list([span(duration_ms), bytes(result_size, 'back')]),
         }
-      : { says: 'Failed:', tone: 'deny', detail: list([span(duration_ms), text(error)]) };
+      : {
+          says: outcome === 'unknown' ? 'Outcome unknown:' : 'Failed:',
+          tone: 'deny',
+          detail: list([span(duration_ms), text(error)]),
+        };
   },
   message_received: ({ size, user_id }) => ({
     says: 'Message received',
