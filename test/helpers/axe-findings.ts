@@ -12,8 +12,8 @@ export async function axeFindings(page: Page): Promise<string[]> {
   // In the middle of a fade a colour is neither of the two that a person sees.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   // A call that has just appeared takes no decision yet, which its buttons show.
-  const approve = page.locator('[data-key=a]');
-  if (await approve.isVisible()) await approve.and(page.locator(':enabled')).waitFor();
+  const reject = page.getByRole('button', { name: 'Reject', exact: true });
+  if (await reject.isVisible()) await reject.and(page.locator(':enabled')).waitFor();
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source);
   const violations = (await page.evaluate(run)) as axe.Result[];
   return violations.flatMap(({ id, nodes }) =>

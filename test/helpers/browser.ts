@@ -1,4 +1,4 @@
-import type { Browser, ConsoleMessage, Page } from 'playwright-core';
+import type { Browser, ConsoleMessage, Locator, Page } from 'playwright-core';
 import { expect, onTestFinished, vi } from 'vitest';
 import { openBrowser } from './open-browser.ts';
 
@@ -115,6 +115,20 @@ function complaintOf(message: ConsoleMessage): string {
 export interface TestPage {
   page: Page;
   complaints: string[];
+}
+
+/** Scrolls through an open call until each of its parts was in view; resolves with the button that approves it. */
+export async function seeWhole(page: Page): Promise<Locator> {
+  const approve = page.getByRole('article').getByRole('button', { name: /^Approve/ });
+  const show = page.getByRole('button', { name: 'Show it' });
+  await vi.waitFor(
+    async () => {
+      if (await show.isVisible()) await show.click({ timeout: 500 }).catch(() => undefined);
+      expect(await approve.isEnabled()).toBe(true);
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  return approve;
 }
 
 /**

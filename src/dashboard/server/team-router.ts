@@ -5,7 +5,12 @@ import { isRead } from '../../http/middleware/is-read.ts';
 import { installableHeaders, type PageFiles, servePage } from '../../http/middleware/page-files.ts';
 import { readJson } from '../../http/middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../../http/request-state.ts';
-import { confirmSession, findSession, sessionOf } from '../../http/sign-in/find-session.ts';
+import {
+  confirmSession,
+  findSession,
+  isRepeatedRead,
+  sessionOf,
+} from '../../http/sign-in/find-session.ts';
 import { limitSignIns } from '../../http/sign-in/limit-sign-ins.ts';
 import type { sessionCookies } from '../../http/sign-in/session-cookies.ts';
 import { addSignInPages, signOut } from '../../http/sign-in/sign-in-pages.ts';
@@ -69,8 +74,8 @@ export function teamRouter(
     const decides = ctx.path.endsWith('/decisions');
     const open = decides ? await confirmSession(ctx, access, cookies.session, found) : found;
     ctx.state.webSession = open;
-    const isRepeated = isRead(ctx.method) && ctx.path === `${api}/deferrals`;
-    if (!isRepeated) {
+    const isList = isRead(ctx.method) && ctx.path === `${api}/deferrals`;
+    if (!isList && !isRepeatedRead(ctx)) {
       cookies.session.write(ctx, await access.renew(open));
       streams.renew(open.id);
     }

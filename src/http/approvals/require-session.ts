@@ -4,7 +4,7 @@ import type { OpenSession } from '../../actors/ports/web-sessions.ts';
 import { CallerTasks, type CallerTasksPorts } from '../caller-tasks.ts';
 import { type AuthenticatePorts, recordVerdict } from '../middleware/authenticate.ts';
 import type { RequestState } from '../request-state.ts';
-import { confirmSession, findSession, signedOut } from '../sign-in/find-session.ts';
+import { confirmSession, findSession, isRepeatedRead, signedOut } from '../sign-in/find-session.ts';
 import type { PageCookie } from '../sign-in/session-cookies.ts';
 
 export type SessionPorts = CallerTasksPorts & AuthenticatePorts & { access: WebAccess };
@@ -12,7 +12,7 @@ export type SessionPorts = CallerTasksPorts & AuthenticatePorts & { access: WebA
 /**
  * Accepts requests of the page with a session, and binds them to the person's tasks: those that the person requested,
  * and those that list the person as an approver. A change must come from the page itself. `renews` restarts the idle
- * time of the session; requests that the page repeats on its own must not. With `refused` the issuer confirms the person
+ * time of the session, unless the page repeats the request on its own. With `refused` the issuer confirms the person
  * first, as before each decision; it is called with the session of a person whom the issuer refuses.
  */
 export function requireSession(
@@ -40,7 +40,7 @@ export function requireSession(
     state.caller = caller;
     state.signedInAt = 'page';
     state.tasks = new CallerTasks({ ...ports, taskAccess: 'requester' }, caller);
-    if (renews) cookie.write(ctx, await access.renew(open));
+    if (renews && !isRepeatedRead(ctx)) cookie.write(ctx, await access.renew(open));
     await next();
   };
 }

@@ -84,3 +84,8 @@ function isEqual(sent: string, expected: string): boolean {
   const [one, other] = [Buffer.from(sent), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);
 }
+
+/** Returns true for a read that a page repeats on its own, without its person (docs/contract/approvals-page.md). */
+export function isRepeatedRead({ method, query }: Pick<Context, 'method' | 'query'>): boolean {
+  return method === 'GET' && query['repeated'] === 'true';
+}

@@ -17,12 +17,23 @@ export function sessionCookies(origin: string): { session: PageCookie; signIn: P
   const isSecure = protocol === 'https:';
   const name = isSecure ? '__Host-holdpoint' : `holdpoint-${port}`;
   const attributes = `Path=/; HttpOnly${isSecure ? '; Secure' : ''}`;
+  const session = cookie(name, `${attributes}; SameSite=Strict`);
   return {
-    session: cookie(name, `${attributes}; SameSite=Strict`),
+    session: {
+      ...session,
+      write(ctx, sealed) {
+        session.write(ctx, sealed);
+        // No script can read the cookie, and the page warns before its session ends.
+        ctx.set(secondsHeader, String(sealed.seconds));
+      },
+    },
     // The callback is a navigation from the issuer, with which browsers send no strict cookie.
     signIn: cookie(`${name}-sign-in`, `${attributes}; SameSite=Lax`),
   };
 }
+
+/** Header with the seconds after which the session ends without another request. */
+const secondsHeader = 'X-Holdpoint-Session-Seconds';
 
 function cookie(name: string, attributes: string): PageCookie {
   const put = (ctx: Context, { value, seconds }: SealedCookie) =>

@@ -54,6 +54,10 @@ export type CallJson = DeferralJson & { may_decide: boolean };
 export class ApprovalsClient {
   /** Called after a decision and after a change of grants or delegations. */
   changed: () => void = () => undefined;
+  /** Milliseconds that the session had left at the last answer with its time; `null` before. */
+  left: number | null = null;
+  /** Called with the milliseconds after which the session ends, whenever its idle time starts again. */
+  renewed: (left: number) => void = () => undefined;
   /** Called when the session has ended. */
   ended: () => void = () => undefined;
   readonly #heard: (at: number) => void;
@@ -101,10 +105,17 @@ export class ApprovalsClient {
     };
   }
 
-  /** Returns one call; `null` if it waits no more, or is not the person's. Rejects with ApiError. */
-  async call(id: string): Promise<CallJson | null> {
+  /**
+   * Returns one call; `null` if it waits no more, or is not the person's. A request that the page repeats on its own
+   * leaves the idle time of the session as it is. Rejects with ApiError.
+   */
+  async call(
+    id: string,
+    { signal, isRepeated }: { signal: AbortSignal; isRepeated: boolean },
+  ): Promise<CallJson | null> {
     try {
-      return this.#ofAgent(await this.#ask<CallJson>(`deferrals/${encodeURIComponent(id)}`));
+      const path = `deferrals/${encodeURIComponent(id)}${isRepeated ? '?repeated=true' : ''}`;
+      return this.#ofAgent(await this.#ask<CallJson>(path, { signal }));
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null;
       throw error;
@@ -265,6 +276,11 @@ export class ApprovalsClient {
     });
     const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.#heard(date);
+    const seconds = Number(response.headers.get('x-holdpoint-session-seconds') ?? Number.NaN);
+    if (!Number.isNaN(seconds)) {
+      this.left = seconds * 1_000;
+      this.renewed(this.left);
+    }
     const read: unknown = await response.json().catch(() => null);
     if (response.ok) return read as T;
     if (response.status === 401) this.ended();

@@ -7,6 +7,8 @@ export type PageEvent =
   | ({ type: 'calls.read' } & Calls)
   | { type: 'calls.failed'; problem: string }
   | { type: 'session.ended' }
+  /** The idle time of the session starts again: it ends after `left` milliseconds. */
+  | { type: 'session.renewed'; left: number }
   | { type: 'sign-out' }
   | { type: 'retry' };
 
@@ -15,7 +17,15 @@ interface PageContext {
   /** `null` until they are read. */
   calls: Calls | null;
   problem: string | null;
+  /** Milliseconds that the session had left when it was renewed last; `null` if unknown. */
+  left: number | null;
 }
+
+/** Milliseconds before the end of a session at which the page warns. */
+const warning = 60_000;
+
+/** The longest delay of a timer, in milliseconds. */
+const longest = 2 ** 31 - 1;
 
 /** The approvals page from its opening to the sign-out. A session that ends anywhere leads to the sign-in. */
 export const pageMachine = setup({
@@ -35,16 +45,21 @@ export const pageMachine = setup({
       problem: null,
     })),
     noteProblem: assign((_, { problem }: { problem: string }) => ({ problem })),
-    forget: assign({ session: null, calls: null, problem: null }),
+    noteLeft: assign((_, { left }: { left: number }) => ({ left })),
+    forget: assign({ session: null, calls: null, problem: null, left: null }),
     /** Opens the sign-out of the issuer. */
     leave: (_, _params: { to: string | null }) => undefined,
+  },
+  delays: {
+    untilWarning: ({ context: { left } }) =>
+      left === null ? longest : Math.min(longest, Math.max(0, left - warning)),
   },
   guards: {
     hasSession: (_, { session }: { session: SessionJson | null }) => session !== null,
   },
 }).createMachine({
   id: 'approvals-page',
-  context: { session: null, calls: null, problem: null },
+  context: { session: null, calls: null, problem: null, left: null },
   initial: 'opening',
   states: {
     opening: {
@@ -69,11 +84,20 @@ export const pageMachine = setup({
     },
     open: {
       invoke: { src: 'follow' },
+      initial: 'calm',
       on: {
+        'session.renewed': {
+          target: '.calm',
+          actions: { type: 'noteLeft', params: ({ event }) => event },
+        },
         'calls.read': { actions: { type: 'noteCalls', params: ({ event }) => event } },
         'calls.failed': { actions: { type: 'noteProblem', params: ({ event }) => event } },
         'session.ended': { target: 'ended' },
         'sign-out': { target: 'signingOut' },
+      },
+      states: {
+        calm: { after: { untilWarning: { target: 'ending' } } },
+        ending: { description: 'The session ends within a minute unless the person acts.' },
       },
     },
     signingOut: {

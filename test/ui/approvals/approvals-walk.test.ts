@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forgive, TestBrowser } from '../../helpers/browser.ts';
+import { forgive, seeWhole, TestBrowser } from '../../helpers/browser.ts';
 import { buildPage } from '../../helpers/built-page.ts';
 import { faultsOf } from '../../helpers/faults-of.ts';
 import { expectUsable, park, startDesk } from './browser-desk.ts';
@@ -38,7 +38,8 @@ describe('the approvals page in a browser', () => {
     const second = await park(agent, 't2', { order: 'A-2', amount: 9 });
     const { page, complaints } = await browser.page({ width: 360, height: 640, isTouched: true });
     // Each page without a session asks for one.
-    forgive(complaints, ['401']);
+    // The page may ask for the call while the answer to a decision on it is on its way.
+    forgive(complaints, ['401', '404']);
     await page.goto(`${url}/approvals`);
     await page.getByText('Sign in to see the calls that wait for you.').waitFor();
     await expectUsable(page);
@@ -54,7 +55,7 @@ describe('the approvals page in a browser', () => {
     await calls.first().tap();
     await page.getByRole('article').getByText('A-1').first().waitFor();
     await expectUsable(page);
-    await page.getByRole('button', { name: 'Approve' }).tap();
+    await (await seeWhole(page)).tap();
     await page.getByText('Approved.', { exact: true }).waitFor();
     expect((await first.answer).body.status.state).toBe('completed');
 
@@ -167,9 +168,10 @@ describe('the approvals page in a browser', () => {
     await page.goto(`${url}/approvals/#/calls/${id}`);
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByRole('article').getByText('A-1').first().waitFor();
+    await seeWhole(page);
     await page.getByRole('button', { name: 'Edit arguments' }).click();
     await page.getByLabel('amount').fill('4');
-    await page.getByRole('button', { name: 'Approve with changes' }).click();
+    await (await seeWhole(page)).click();
     await page.getByText('Approved.', { exact: true }).waitFor();
     const [line] = agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
     expect(line?.fields).toMatchObject({ method: 'oidc', approver: 'ann@example.com' });
@@ -180,5 +182,94 @@ describe('the approvals page in a browser', () => {
     await other.page.getByRole('link', { name: 'Sign in' }).click();
     await other.page.getByText('No longer pending').waitFor();
     expect(await other.page.content()).not.toContain('A-1');
+  });
+});
+
+/** A call that waits, opened by Ann, who has typed a reason. */
+async function openCall(rule: object = {}) {
+  const desk = await startDesk({ rule });
+  await park(desk.agent, 't1', { order: 'A-1', amount: 5, note: 'a line\n'.repeat(60) });
+  const { body } = await desk.agent.as(token).get('/deferrals');
+  const [{ id }] = body.deferrals as { id: string }[] as [{ id: string }];
+  const { page, complaints } = await browser.page({ width: 360, height: 740 });
+  forgive(complaints, ['401', '404', '409']);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(`${desk.url}/approvals/#/calls/${id}`);
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByRole('article').waitFor();
+  await page.getByLabel('Reason').fill('ask the shop first');
+  return { ...desk, page, id, complaints };
+}
+
+describe('an open call of the approvals page', () => {
+  it('shows a message of the requester within two seconds, and takes no approval before it was in view', async () => {
+    const { agent, page } = await openCall();
+    await seeWhole(page);
+    await page.getByRole('region', { name: 'The call' }).evaluate((part: any) => {
+      part.scrollTop = part.scrollHeight;
+    });
+    const sent = performance.now();
+    const { body } = await agent.as(token).rpc('message/send', {
+      message: {
+        ...{ kind: 'message', role: 'user', messageId: 'm-stop', taskId: 't1' },
+        parts: [{ kind: 'text', text: 'STOP, it is a fraud' }],
+      },
+      configuration: { blocking: false },
+    });
+    expect(body.error).toBeUndefined();
+    await page.getByText('1 new message').waitFor();
+    expect(performance.now() - sent).toBeLessThan(4_000);
+    const approve = page.getByRole('button', { name: 'Approve' });
+    expect(await approve.isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Reject' }).isEnabled()).toBe(true);
+    expect(await page.locator('[aria-live=assertive]').innerText()).toContain(
+      'STOP, it is a fraud',
+    );
+    await page.getByRole('button', { name: 'Show it' }).click();
+    await expect.poll(() => approve.isEnabled(), patience).toBe(true);
+    await page.getByText('New since you opened this call').waitFor();
+    await expectUsable(page);
+  });
+
+  it('shows that another person decided, with the reason that was typed, also after a reload', async () => {
+    const { agent, page, id } = await openCall({
+      approvers: ['ann@example.com', 'shop@example.com'],
+    });
+    await page.reload();
+    await page.getByRole('article').waitFor();
+    expect(await page.getByLabel('Reason').inputValue()).toBe('ask the shop first');
+    const decision = { decision: 'reject', approver_email: 'shop@example.com', note: 'no' };
+    const { status } = await agent
+      .as(token)
+      .post(`/tasks/t1/decisions`, { ...decision, deferral_id: id });
+    expect(status).toBe(200);
+    await page.getByText('no longer pending').waitFor();
+    expect(await page.getByLabel('Your unsent reason').inputValue()).toBe('ask the shop first');
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    await expectUsable(page);
+    await page.reload();
+    await page.getByText('No longer pending').waitFor();
+    expect(await page.getByLabel('Your unsent reason').inputValue()).toBe('ask the shop first');
+  });
+
+  it('keeps the typed reason through the end of the session and a new sign-in', async () => {
+    const { page } = await openCall();
+    await page.context().clearCookies();
+    await page.getByText('Your session has ended.').first().waitFor();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByRole('article').waitFor();
+    expect(await page.getByLabel('Reason').inputValue()).toBe('ask the shop first');
+  });
+
+  it('takes no approval while the daemon cannot be asked', async () => {
+    const { page, complaints } = await openCall();
+    forgive(complaints, ['ERR_INTERNET_DISCONNECTED', 'net::']);
+    await seeWhole(page);
+    await page.context().setOffline(true);
+    await page.getByText('while the call cannot be read again').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
+    await page.context().setOffline(false);
+    const approve = page.getByRole('button', { name: 'Approve' });
+    await expect.poll(() => approve.isEnabled(), patience).toBe(true);
   });
 });

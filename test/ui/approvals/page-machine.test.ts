@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getInitialSnapshot, getNextSnapshot } from 'xstate';
+import { createActor, getInitialSnapshot, getNextSnapshot, SimulatedClock } from 'xstate';
 import type { SessionJson } from '../../../src/http/wire/approvals-page.ts';
 import { type PageEvent, pageMachine } from '../../../src/ui/approvals/page-machine.ts';
 
@@ -29,7 +29,8 @@ const failed = (state: string): Done => ({
 });
 const opened = done('opening', session);
 const read = { type: 'calls.read', waiting: [], decided: [] } as const;
-const nothing = { session: null, calls: null, problem: null };
+const nothing = { session: null, calls: null, problem: null, left: null };
+const open = { open: 'calm' };
 
 describe('the approvals page', () => {
   it('asks a person without a session to sign in', () => {
@@ -38,10 +39,10 @@ describe('the approvals page', () => {
 
   it('shows the calls of a session, and a problem until the next read', () => {
     const calls = { waiting: [], decided: [] };
-    expect(after(opened, read)).toEqual({ state: 'open', session, calls, problem: null });
+    expect(after(opened, read)).toEqual({ state: open, session, calls, problem: null, left: null });
     const problem = 'The agent is not responding.';
     const broken = after(opened, read, { type: 'calls.failed', problem });
-    expect(broken).toEqual({ state: 'open', session, calls, problem });
+    expect(broken).toEqual({ state: open, session, calls, problem, left: null });
     expect(after(opened, { type: 'calls.failed', problem }, read).problem).toBeNull();
   });
 
@@ -56,11 +57,32 @@ describe('the approvals page', () => {
     const leaving = after(opened, { type: 'sign-out' }, read);
     expect([leaving.state, leaving.calls]).toEqual(['signingOut', null]);
     const stayed = after(opened, { type: 'sign-out' }, failed('signingOut'));
-    expect([stayed.state, stayed.problem]).toEqual(['open', 'The agent is not responding.']);
+    expect([stayed.state, stayed.problem]).toEqual([open, 'The agent is not responding.']);
   });
 
   it('opens again after a failure', () => {
     expect(after(failed('opening')).state).toBe('failed');
     expect(after(failed('opening'), { type: 'retry' }).state).toBe('opening');
+  });
+
+  it('warns a minute before the session ends, and no more once it is renewed', () => {
+    const clock = new SimulatedClock();
+    const snapshot = getNextSnapshot(
+      pageMachine,
+      getInitialSnapshot(pageMachine),
+      opened as PageEvent,
+    );
+    const actor = createActor(pageMachine, { clock, snapshot }).start();
+    const renew = (left: number) => actor.send({ type: 'session.renewed', left });
+    renew(600_000);
+    clock.increment(539_999);
+    expect(actor.getSnapshot().value).toEqual({ open: 'calm' });
+    clock.increment(1);
+    expect(actor.getSnapshot().value).toEqual({ open: 'ending' });
+    renew(90_000);
+    expect(actor.getSnapshot().value).toEqual({ open: 'calm' });
+    clock.increment(30_000);
+    expect(actor.getSnapshot().value).toEqual({ open: 'ending' });
+    actor.stop();
   });
 });

@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passkeyFault } from '../../../src/actors/records/log/verify-passkeys.ts';
-import { forgive, TestBrowser } from '../../helpers/browser.ts';
+import { forgive, seeWhole, TestBrowser } from '../../helpers/browser.ts';
 import { buildPage } from '../../helpers/built-page.ts';
 import { expectUsable, park, startDesk } from './browser-desk.ts';
 
@@ -55,7 +55,7 @@ describe('passkeys in a browser', () => {
       await page.getByRole('list', { name: 'Waiting calls' }).getByRole('link').click();
       await page.getByText('An approval needs your passkey.').waitFor();
       await expectUsable(page);
-      const approve = page.getByRole('button', { name: 'Approve' });
+      const approve = await seeWhole(page);
       await cdp.send('WebAuthn.setResponseOverrideBits', { authenticatorId: id, isBadUV: true });
       await expect
         .poll(

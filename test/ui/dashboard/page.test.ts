@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeFindings } from '../../helpers/axe-findings.ts';
-import { forgive, missingOf, TestBrowser } from '../../helpers/browser.ts';
+import { forgive, missingOf, seeWhole, TestBrowser } from '../../helpers/browser.ts';
 import { everyLook, faultsOf, narrow } from '../../helpers/faults-of.ts';
 import { aDeferral, anAgent } from '../../helpers/page-fixtures.ts';
 import { tellStory } from '../../helpers/page-story.ts';
@@ -415,7 +415,7 @@ describe('an approval', () => {
     const approve = page.getByRole('button', { name: 'Approve' });
     const { y } = (await approve.boundingBox())!;
     expect(y).toBeLessThan(800);
-    await page.getByRole('button', { name: 'Show the end' }).click();
+    await seeWhole(page);
     await approve.and(page.locator(':enabled')).waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
@@ -521,11 +521,11 @@ describe('an approval', () => {
     });
     const { page } = await browser.page({ width: 360, height: 740 });
     await page.goto(server.url + '#/approvals/refunds/refund-1');
-    await page.getByText('Scroll to the end of the call to approve it.').waitFor();
+    await page.getByText('until you have seen the whole call.').waitFor();
     await page.getByRole('button', { name: 'Reject' }).and(page.locator(':enabled')).waitFor();
     const approve = page.getByRole('button', { name: 'Approve' });
     expect(await approve.isDisabled()).toBe(true);
-    await page.getByRole('button', { name: 'Show the end' }).click();
+    await seeWhole(page);
     await approve.click();
     await page.getByText('Approved: issue_refund of refunds.').waitFor();
     await eventually(() => expect(page.url()).toBe(`${server.url}#/approvals`));
@@ -681,7 +681,7 @@ describe('an approval', () => {
     const said = page.getByLabel('Context from your policy');
     expect(await said.evaluate((quote: any) => quote.clientHeight)).toBeLessThan(200);
     // What will run stands above what is said about it.
-    const args = await page.locator('.detail dl').first().boundingBox();
+    const args = await page.locator('.pane .call dl').first().boundingBox();
     const quote = await said.boundingBox();
     expect(args!.y + args!.height).toBeLessThan(quote!.y);
     expect(await axeFindings(page)).toEqual([]);
@@ -867,7 +867,7 @@ describe('what a model, a log or a name writes', () => {
         .replace('\u2066', 'U+2066')
         .replace('\t', 'tab');
       await eventually(async () => {
-        expect(await page.locator('.detail .said').innerText()).toContain(plain);
+        expect(await page.locator('.pane blockquote').innerText()).toContain(plain);
       });
       await page.keyboard.press('j');
     }

@@ -73,7 +73,5 @@ function reportedOutcome({ status, error }: TimelineEntryJson['fields']): Outcom
   return { isFine: false, words: typeof error === 'string' ? `failed: ${error}` : 'failed' };
 }
 
-/** Describes an approved call without a known outcome. A program that runs a released call may not report it at once. */
-export function pendingWords({ hold }: Pick<DeferralJson, 'hold'>): string {
-  return hold === undefined ? 'approved, no outcome yet' : 'released, not reported yet';
-}
+/** What is shown for a released hold until its program reports the outcome. */
+export const unreported = 'released, not reported yet';

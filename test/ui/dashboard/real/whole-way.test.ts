@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { isAlive } from '../../../../src/actors/process/is-alive.ts';
 import { readServeFile } from '../../../../src/actors/process/serve-file.ts';
+import { seeWhole } from '../../../helpers/browser.ts';
 import { startModelServer } from '../../../helpers/model-server.ts';
 import { weather, writtenDown } from '../../../helpers/weather-skill.ts';
 import { eventually } from '../page-browser.ts';
@@ -110,7 +111,7 @@ it('leads from an empty folder to a call of a new skill that somebody has approv
   const held = page.getByRole('group', { name: 'Waiting call' });
   await held.getByText('Helsinki').first().waitFor();
   await page.getByRole('link', { name: /^Approvals/ }).click();
-  await page.locator('[data-key=a]').and(page.locator(':enabled')).click();
+  await (await seeWhole(page)).click();
   await page.getByText('Approved: forecast of weather-desk.').waitFor();
   await eventually(async () => {
     const { body } = await dashboard.get('/api/agents/weather-desk/tasks');

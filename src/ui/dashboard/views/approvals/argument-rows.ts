@@ -1,5 +1,5 @@
 import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
-import { parseJson } from '../../../../machines/json.ts';
+import { argumentText, differenceOf, partsOf, type ShownValue } from './shown-value.ts';
 
 /** A rule's change of one argument at a dotted path, with values as JSON. */
 export type ArgumentChange = NonNullable<DeferralJson['changes']>[number];
@@ -7,9 +7,9 @@ export type ArgumentChange = NonNullable<DeferralJson['changes']>[number];
 /** One argument for comparison: the model's value and the value that will run. */
 export interface ArgumentRow {
   name: string;
-  /** The value that will run; `null` if a rule removed it. */
-  now: string | null;
-  /** The model's value if a rule changed or removed it. */
+  /** The value that will run, or its difference to the model's; `null` if a rule removed it. */
+  now: ShownValue | null;
+  /** The model's value if a rule changed or removed it and it is not part of a difference. */
   before: string | null;
   change: 'none' | 'changed' | 'added' | 'removed';
   /** A rule's changes inside the value. */
@@ -22,10 +22,13 @@ export function argumentRows(
   changes: readonly ArgumentChange[] = [],
 ): ArgumentRow[] {
   const whole = new Map(changes.map((change) => [change.path, change]));
-  const gone = changes.filter(({ path, after }) => after === undefined && !path.includes('.'));
-  const names = new Set([...Object.keys(args), ...gone.map(({ path }) => path)]);
-  return [...names].map((name): ArgumentRow => {
-    const now = Object.hasOwn(args, name) ? argumentText(args[name]) : null;
+  const shown = partsOf(args, 0, (name) => whole.has(name));
+  const gone = changes.flatMap(({ path, before, after }): ArgumentRow[] =>
+    after !== undefined || path.includes('.') || Object.hasOwn(args, path)
+      ? []
+      : [{ name: path, now: null, before: textOf(before), change: 'removed', within: [] }],
+  );
+  const kept = shown.map(({ name, value: now }): ArgumentRow => {
     const change = whole.get(name);
     if (change === undefined) {
       const within = changes.filter(({ path }) => path.startsWith(`${name}.`));
@@ -33,29 +36,31 @@ export function argumentRows(
     }
     if (change.before === undefined)
       return { name, now, before: null, change: 'added', within: [] };
-    const before = keptText(change.before);
-    return { name, now, before, change: now === null ? 'removed' : 'changed', within: [] };
+    const difference = differenceTo(change.before, args[name]);
+    const before = difference === null ? textOf(change.before) : null;
+    return { name, now: difference ?? now, before, change: 'changed', within: [] };
   });
+  return [...kept, ...gone];
+}
+
+/** The difference between a text that a rule changed and the one that will run; `null` for other values. */
+function differenceTo(before: string, now: unknown): ShownValue | null {
+  const was = valueOf(before);
+  if (typeof was !== 'string' || typeof now !== 'string') return null;
+  return was.includes('\n') || now.includes('\n') ? differenceOf(was, now) : null;
+}
+
+function textOf(json: string | undefined): string | null {
+  if (json === undefined) return null;
+  const value = valueOf(json);
+  return value === undefined ? json : argumentText(value);
 }
 
 /** A truncated or redacted value may not be valid JSON. */
-function keptText(json: string): string {
+function valueOf(json: string): unknown {
   try {
-    return argumentText(JSON.parse(json));
+    return JSON.parse(json);
   } catch {
-    return json;
+    return undefined;
   }
-}
-
-/**
- * Formats a value unambiguously: text as is, unless it could be confused with another value, and everything else as
- * JSON.
- */
-export function argumentText(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value, null, 2);
-  return isPlain(value) ? value : JSON.stringify(value);
-}
-
-function isPlain(text: string): boolean {
-  return text !== '' && text.trim() === text && parseJson(text) === undefined;
 }

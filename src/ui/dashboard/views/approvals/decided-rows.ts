@@ -1,5 +1,5 @@
 import type { DecidedCallJson } from '../../../../http/wire/dashboard/held-call-json.ts';
-import { type Decided, type Outcome, pendingWords } from '../../state/outcome-of.ts';
+import { type Decided, type Outcome, unreported } from '../../state/outcome-of.ts';
 import { decidingArguments } from './deciding-arguments.ts';
 
 /** A decision of the user. */
@@ -19,6 +19,8 @@ export interface DecidedRow {
   pending: string;
 }
 
+const pending = 'approved, no outcome yet';
+
 /** Joins the decisions made on this page with the earlier ones that agents report, newest first. */
 export function decidedRows(
   own: readonly Decided[],
@@ -30,7 +32,7 @@ export function decidedRows(
       ({ deferral, verb, at, outcome }): DecidedRow => ({
         ...{ agent: deferral.agent_id, task: deferral.task_id, call: deferral.id },
         ...{ tool: deferral.tool, verb, at: new Date(at).toISOString(), outcome },
-        pending: pendingWords(deferral),
+        pending: deferral.hold === undefined ? pending : unreported,
         about: decidingArguments(deferral)
           .map(({ name, value }) => `${name} ${value}`)
           .join(' · '),
@@ -42,7 +44,7 @@ export function decidedRows(
         (one): DecidedRow => ({
           ...{ agent: one.agent_id, task: one.task_id, call: one.id, tool: one.tool },
           ...{ at: one.decided_at, about: one.note, outcome: outcomeOf(one) },
-          pending: pendingWords({}),
+          pending,
           verb: one.decision === 'approve' ? 'approve' : 'reject',
         }),
       ),

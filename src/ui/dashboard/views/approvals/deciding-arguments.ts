@@ -1,7 +1,7 @@
 import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
 import { argumentAt } from '../../../../machines/governance/argument-at.ts';
 import type { JsonObject } from '../../../../machines/json.ts';
-import { argumentText } from './argument-rows.ts';
+import { argumentText } from './shown-value.ts';
 
 /** An argument as a list shows it, on one line. */
 export interface DecidingArgument {

@@ -43,7 +43,7 @@ async function openCard(): Promise<World> {
     },
   });
   forgive(held.complaints, ['403', '409']);
-  await held.page.locator('.decision').waitFor();
+  await held.page.locator('.pane .bar').waitFor();
   return { ...held, waits: true };
 }
 
@@ -134,12 +134,12 @@ function seen(
   waits: boolean,
 ): string[] {
   const told = problem === null ? [] : [`alert: ${problem}`];
-  if (value === 'over' || !waits) {
+  if (value === 'over' || value === 'resolved' || !waits) {
     const over = 'Someone else decided this, or it timed out.';
     const kept = value === 'over' && verb === 'reject';
     return [
       ...told,
-      `paragraph: ${value === 'over' ? over : 'Decided.'}`,
+      `status: ${value === 'over' ? over : verb === 'approve' ? 'Approved.' : 'Rejected.'}`,
       ...(kept ? ['textbox "Your unsent reason"'] : []),
     ];
   }
@@ -149,7 +149,7 @@ function seen(
   return [
     ...(isSending ? ['status: Sending decision'] : []),
     ...told,
-    ...(value === 'recorded' ? [`paragraph: ${recorded}`] : []),
+    ...(value === 'recorded' ? [`status: ${recorded}`] : []),
     'textbox "Reason (sent to the agent)"',
     `button "${isSending && verb === 'reject' ? 'Rejecting …' : 'Reject'}"${disabled}`,
     `button "${isSending && verb === 'approve' ? 'Approving …' : 'Approve'}"${disabled}`,
@@ -188,7 +188,7 @@ describe('the shortest paths of a decision, in the page', () => {
     openCard,
     async ({ page, waits }, snapshot) => {
       const roles = ['status', 'alert', 'paragraph', 'textbox', 'button'];
-      const shown = await readOut(page.locator('.decision'), roles);
+      const shown = await readOut(page.locator('.pane .bar'), roles);
       const isFilled = (line: string) => line !== 'status';
       expect(shown.filter(isFilled)).toEqual(seen(snapshot, waits));
       expect(await page.locator('.toasts').innerText()).toBe(toast(snapshot));

@@ -1,8 +1,8 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeferralJson } from '../../../../../src/http/wire/dashboard/held-call-json.ts';
 import { axeFindings } from '../../../../helpers/axe-findings.ts';
-import { TestBrowser } from '../../../../helpers/browser.ts';
+import { forgive, seeWhole, TestBrowser } from '../../../../helpers/browser.ts';
 import { faultsOf } from '../../../../helpers/faults-of.ts';
 import { aDeferral, anAgent } from '../../../../helpers/page-fixtures.ts';
 import type { PageServer } from '../../../../helpers/page-server.ts';
@@ -93,7 +93,9 @@ describe('the list of waiting calls', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('WEB-7');
     await eventually(async () => expect(await rows(page).count()).toBe(1));
-    expect(page.url()).toBe(`${server.url}#/approvals?tool=restart_server&mine=true&q=WEB-7`);
+    // The first call of the list is opened, with an address of its own.
+    const query = 'tool=restart_server&mine=true&q=WEB-7';
+    await eventually(() => expect(page.url()).toBe(`${server.url}#/approvals/ops/t-7?${query}`));
     await page.reload();
     await eventually(async () => expect(await rows(page).count()).toBe(1));
     expect(await page.getByRole('searchbox').inputValue()).toBe('WEB-7');
@@ -110,7 +112,10 @@ describe('the list of waiting calls', () => {
     expect(await focused(page)).toBe('["refunds","issue_refund"]');
     await page.keyboard.press('Enter');
     await eventually(async () => expect(await rows(page).count()).toBe(6));
-    expect(page.url()).toBe(`${server.url}#/approvals?agent=refunds&tool=issue_refund`);
+    const query = 'agent=refunds&tool=issue_refund';
+    await eventually(() =>
+      expect(page.url()).toBe(`${server.url}#/approvals/refunds/t-0?${query}`),
+    );
   });
 
   it('is one Tab stop, in which j and k move across pages', async () => {
@@ -249,8 +254,8 @@ describe('a decision on several calls', () => {
     await page.getByRole('button', { name: 'Select all 5' }).click();
     await page.getByRole('button', { name: 'Approve …' }).click();
     const approve = page.getByRole('dialog').getByRole('button', { name: /^Approve/ });
-    // Of the second call the end is below the others.
-    await page.getByText('1 of 5 seen.').waitFor();
+    // The others are below.
+    await page.getByText(/^[12] of 5 seen\./).waitFor();
     expect(await faultsOf(page, looks)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 500 });
     expect(await approve.isDisabled()).toBe(true);
@@ -340,7 +345,7 @@ describe('on a phone', () => {
     }
     await rows(page).nth(1).tap();
     const approve = page.getByRole('button', { name: 'Approve' });
-    await approve.and(page.locator(':enabled')).waitFor();
+    await seeWhole(page);
     const { x, y, width, height } = (await approve.boundingBox())!;
     // In reach without scrolling.
     expect(y + height).toBeLessThanOrEqual(740);
@@ -362,4 +367,104 @@ describe('on a phone', () => {
     await page.goBack();
     await eventually(async () => expect(await focused(page)).toBe('refunds d-30'));
   });
+});
+
+/** An inbox with one long call that is open, in which somebody has typed a reason. */
+async function openLong(view: { width: number; height: number }, route: string) {
+  const server = await startPageServer();
+  server.agents = [anAgent({ id: 'refunds', pending_deferrals: 2 })];
+  const args = { path: 'pack.sh', content: 'a line\n'.repeat(80), last: 'x' };
+  const call = aDeferral({ args, approvers: null });
+  const later = new Date(Date.now() + 900_000).toISOString();
+  server.deferrals = [call, aDeferral({ id: 'd-9', task_id: 'refund-9', expires_at: later })];
+  const { page, complaints } = await browser.page({ ...view, isTouched: view.width < 500 });
+  forgive(complaints, ['403', '404']);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(server.url + route);
+  if (view.width < 500 && route === '#/approvals') await rows(page).first().tap();
+  await page.getByRole('article').waitFor();
+  await page.getByLabel('Reason (sent').fill('ask ops first');
+  await eventually(() => expect(server.streams).toBe(1));
+  const tell = (changed: DeferralJson | null) => {
+    server.deferrals = [...(changed === null ? [] : [changed]), ...server.deferrals.slice(1)];
+    const about = { agent_id: 'refunds', task_id: call.task_id, pending: server.deferrals.length };
+    server.emit('deferral', { ...about, deferral: changed });
+  };
+  return { server, page, call, tell };
+}
+
+describe.each([
+  { width: 360, height: 740 },
+  { width: 1_024, height: 768 },
+  { width: 1_440, height: 900 },
+])('an open call, $width px wide', (view) => {
+  it('begins with its start, and takes an approval once each start and end was in view', async () => {
+    const { page } = await openLong(view, '#/approvals');
+    const approve = page.getByRole('button', { name: 'Approve' });
+    const inWindow = async (part: Locator) => {
+      const { y = -1, height = 0 } = (await part.boundingBox()) ?? {};
+      return y >= 0 && y + height <= view.height;
+    };
+    expect(await inWindow(page.getByRole('heading', { name: 'issue_refund' }))).toBe(true);
+    expect(await inWindow(approve)).toBe(true);
+    expect(await approve.isDisabled()).toBe(true);
+    // The end alone is not enough: the name of the last argument, and the end of the text, were never in view.
+    await page.getByRole('region', { name: 'The call' }).evaluate((part: any) => {
+      part.scrollTop = part.scrollHeight;
+    });
+    await seeWhole(page);
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it('takes no approval after a message until it was in view for a second', async () => {
+    const { page, call, tell } = await openLong(view, '#/approvals/refunds/refund-1');
+    const approve = await seeWhole(page);
+    await page.getByRole('region', { name: 'The call' }).evaluate((part: any) => {
+      part.scrollTop = part.scrollHeight;
+    });
+    tell({ ...call, messages: [{ from: 'ann@example.com', text: 'STOP, the wrong order' }] });
+    await page.getByText('until you have read 1 new message.').waitFor();
+    expect(await approve.isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Reject' }).isEnabled()).toBe(true);
+    expect(await page.locator('[aria-live=assertive]').innerText()).toBe(
+      'New message from ann@example.com: STOP, the wrong order',
+    );
+    await page.getByRole('button', { name: 'Show it' }).click();
+    await approve.and(page.locator(':enabled')).waitFor();
+    const [news, args] = await Promise.all([
+      page.getByText('New since you opened this call').boundingBox(),
+      page.getByRole('heading', { name: 'Arguments' }).boundingBox(),
+    ]);
+    expect(news!.y).toBeLessThan(args!.y);
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it('shows a refusal in the window', async () => {
+    const { server, page } = await openLong(view, '#/approvals/refunds/refund-1');
+    server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
+      ...{ status: 403, body: { error: 'approver not authorized' } },
+    }));
+    await page.getByRole('button', { name: 'Reject' }).and(page.locator(':enabled')).click();
+    const { y, height } = (await page.getByRole('alert').boundingBox())!;
+    expect(y).toBeGreaterThanOrEqual(0);
+    expect(y + height).toBeLessThanOrEqual(view.height);
+  });
+});
+
+it('keeps the first call of the list, which nobody chose, when somebody else decides it', async () => {
+  const { page, tell } = await openLong({ width: 1_280, height: 800 }, '#/approvals');
+  expect(page.url()).toContain('#/approvals/refunds/refund-1');
+  tell(null);
+  await page.getByText('no longer pending').waitFor();
+  expect(await page.getByLabel('Your unsent reason').inputValue()).toBe('ask ops first');
+  expect(await page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Next call' }).click();
+  await eventually(() => expect(page.url()).toContain('#/approvals/refunds/refund-9'));
+});
+
+it('keeps a typed reason when the page is loaded again', async () => {
+  const { page } = await openLong({ width: 1_280, height: 800 }, '#/approvals');
+  await page.reload();
+  await page.getByRole('article').waitFor();
+  expect(await page.getByLabel('Reason (sent').inputValue()).toBe('ask ops first');
 });
