@@ -1,12 +1,13 @@
 import type { Artifact, Part as CorePart, Task as CoreTask, TaskStatus } from '@a2a-js/sdk';
+import type { z } from 'zod';
 import {
   type AnswerPlace,
-  type Message,
   type Part,
   shownState,
   type Task,
   type TaskState,
 } from '../../machines/domain/task.ts';
+import type { message } from '../wire/message.ts';
 import { presentTask } from '../wire/task.ts';
 import type { CoreMessage, Sdk } from './sdk.ts';
 
@@ -89,7 +90,11 @@ export class CoreTasks {
     return [{ kind: 'text', text: said }];
   }
 
-  #message({ id, contextId }: Task, { role, parts, messageId, sentAs }: Message): CoreMessage {
+  /** The message is in the form of the legacy surface. */
+  #message(
+    { id, contextId }: Task,
+    { role, parts, messageId, metadata }: z.input<typeof message>,
+  ): CoreMessage {
     const { ROLE_USER, ROLE_AGENT } = this.#sdk.Role;
     return {
       messageId,
@@ -97,7 +102,7 @@ export class CoreTasks {
       taskId: id,
       role: role === 'user' ? ROLE_USER : ROLE_AGENT,
       parts: parts.map(corePart),
-      metadata: sentAs === undefined ? undefined : { role: sentAs },
+      metadata,
       extensions: [],
       referenceTaskIds: [],
     };
@@ -105,12 +110,13 @@ export class CoreTasks {
 }
 
 function corePart(part: Part): CorePart {
-  const bare = { metadata: undefined, filename: '', mediaType: '' };
+  const { metadata } = part;
+  const bare = { metadata, filename: '', mediaType: '' };
   if (part.kind === 'text') return { ...bare, content: { $case: 'text', value: part.text } };
   if (part.kind === 'data') return { ...bare, content: { $case: 'data', value: part.data } };
   const { name = '', mimeType = '', uri, bytes = '' } = part.file;
   return {
-    metadata: undefined,
+    metadata,
     filename: name,
     mediaType: mimeType,
     content:

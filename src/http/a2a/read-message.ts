@@ -27,6 +27,7 @@ export function readMessage(
       role: 'user',
       parts: parts.map(partJson),
       ...(messageId ? { messageId } : {}),
+      ...(message?.metadata === undefined ? {} : { metadata: message.metadata }),
       ...(contextId ? { contextId } : {}),
     },
   };
@@ -39,7 +40,11 @@ export function readMessage(
   return { ...read, message: said, isKnownById: Boolean(messageId), place };
 }
 
-function partJson({ content, filename, mediaType }: CorePart): object {
+function partJson({ metadata, ...part }: CorePart): object {
+  return { ...contentJson(part), ...(metadata === undefined ? {} : { metadata }) };
+}
+
+function contentJson({ content, filename, mediaType }: Omit<CorePart, 'metadata'>): object {
   const file = {
     ...(filename === '' ? {} : { name: filename }),
     ...(mediaType === '' ? {} : { mimeType: mediaType }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isBase64 } from '../../machines/base64.ts';
 import type { Message, Part } from '../../machines/domain/task.ts';
-import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
 import { newTaskIdForm } from '../../machines/task/task-id.ts';
 import { Problem } from './problem.ts';
 
@@ -34,6 +34,10 @@ const file = z
     error: 'must have exactly one of uri and bytes',
   });
 
+const metadata = z
+  .custom<JsonObject>((value) => isJsonObject(value as JsonValue), { error: 'must be an object' })
+  .optional();
+
 // Older orchestrators use `type` for the kind of a part.
 const part = z.preprocess(
   (value) =>
@@ -41,9 +45,9 @@ const part = z.preprocess(
   z.discriminatedUnion(
     'kind',
     [
-      z.object({ kind: z.literal('text'), text }),
-      z.object({ kind: z.literal('data'), data }),
-      z.object({ kind: z.literal('file'), file }),
+      z.object({ kind: z.literal('text'), text, metadata }),
+      z.object({ kind: z.literal('data'), data, metadata }),
+      z.object({ kind: z.literal('file'), file, metadata }),
     ],
     { error: 'must be text, data or file' },
   ),
@@ -58,6 +62,7 @@ const message = z.object(
       .max(1_000, { error: 'must hold at most 1000 parts' }),
     messageId: reference.optional(),
     contextId: reference.optional(),
+    metadata,
   },
   { error: 'must be an object with parts' },
 );
@@ -95,6 +100,7 @@ export function readSubmission(body: unknown, newMessageId: () => string): Submi
       role: 'user',
       parts: sent.parts.map(keepPresent),
       messageId: sent.messageId ?? newMessageId(),
+      ...annotated(sent),
     },
   };
 }
@@ -111,8 +117,15 @@ function describe({ issues: [issue] }: z.ZodError, isWrapped: boolean): string {
 }
 
 function keepPresent(sent: z.infer<typeof part>): Part {
-  if (sent.kind === 'text') return { kind: 'text', text: sent.text };
-  if (sent.kind === 'data') return { kind: 'data', data: sent.data };
+  const kept = annotated(sent);
+  if (sent.kind === 'text') return { kind: 'text', text: sent.text, ...kept };
+  if (sent.kind === 'data') return { kind: 'data', data: sent.data, ...kept };
   const present = Object.entries(sent.file).filter(([, value]) => value !== undefined);
-  return { kind: 'file', file: Object.fromEntries(present) };
+  return { kind: 'file', file: Object.fromEntries(present), ...kept };
+}
+
+function annotated({ metadata: own }: { metadata?: JsonObject | undefined }): {
+  metadata?: JsonObject;
+} {
+  return own === undefined ? {} : { metadata: own };
 }

@@ -3,13 +3,20 @@ import type { Hold } from './hold.ts';
 import type { ModelSpeaker } from './model-speaker.ts';
 
 /** One piece of a message; exactly one of `uri` and `bytes` is set on a file. */
-export type Part =
-  | { kind: 'text'; text: string }
-  | { kind: 'data'; data: JsonValue }
-  | { kind: 'file'; file: { name?: string; mimeType?: string; uri?: string; bytes?: string } };
+export type Part = Annotated &
+  (
+    | { kind: 'text'; text: string }
+    | { kind: 'data'; data: JsonValue }
+    | { kind: 'file'; file: { name?: string; mimeType?: string; uri?: string; bytes?: string } }
+  );
+
+/** What a client adds to a message or a part for itself. No model and no rule reads it. */
+interface Annotated {
+  metadata?: JsonObject;
+}
 
 /** A message from a caller or the agent. */
-export interface Message {
+export interface Message extends Annotated {
   role: 'user' | 'agent';
   parts: Part[];
   messageId: string;

@@ -26,6 +26,30 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
   const parked = async (agent: AgentClient, more: object = {}): Promise<any> =>
     surface.taskOf(await send(agent, { ...surface.playing(steps), ...more }));
 
+  it('keeps the metadata of the message and of its parts, on every surface', async () => {
+    const agent = await startTestAgent(deferring());
+    const role = surface.version === '0.3' && surface.isRpc ? 'agent' : 'ROLE_AGENT';
+    const annotated = ({ ...message }: any, more: object = {}) => {
+      const list = 'parts' in message ? 'parts' : 'content';
+      const parts = message[list].map((part: object) => ({ ...part, metadata: { lang: 'en' } }));
+      return { ...message, ...more, metadata: { correlation: { id: 7 } }, [list]: parts };
+    };
+    const first = surface.taskOf(await send(agent, annotated(surface.playing(steps))));
+    const later = surface.taskOf(await send(agent, annotated(says('news?', first.id), { role })));
+    const metadataOf = ({ metadata, parts, content = parts }: any) => [
+      ...[metadata, content[0].metadata],
+    ];
+    // The parts of HTTP+JSON 0.3.0 have no metadata.
+    const ofPart = surface.version === '0.3' && !surface.isRpc ? undefined : { lang: 'en' };
+    const expected = [
+      [{ correlation: { id: 7 } }, ofPart],
+      [{ correlation: { id: 7 }, role: 'agent' }, ofPart],
+    ];
+    expect(later.history.map(metadataOf)).toEqual(expected);
+    const { history } = (await agent.get(`/tasks/${first.id}`)).body;
+    expect(history.map(metadataOf)).toEqual(expected);
+  });
+
   it('is answered with the task as it stands, shown at once, and told to the model after the decision', async () => {
     const agent = await startTestAgent(deferring());
     const task = await parked(agent);

@@ -52,7 +52,7 @@ const asked: Message = {
   messageId: 'm-1',
   sentAs: 'agent',
   parts: [
-    { kind: 'text', text: 'Refund A-1042' },
+    { kind: 'text', text: 'Refund A-1042', metadata: {} },
     { kind: 'data', data: { order: 'A-1042' } },
     { kind: 'file', file: { name: 'a.txt', mimeType: 'text/plain', bytes: 'YQ==' } },
     { kind: 'file', file: { uri: 'https://example.com/a.txt' } },
