@@ -8,7 +8,7 @@ import { agentFolder } from '../actors/tools/skills/agent-folder.ts';
 import { holdpointHere } from './command-here.ts';
 
 const importing = (path: string, words: string[] = [], env: Record<string, string> = {}) =>
-  holdpointHere(['import', path, ...words], { env });
+  holdpointHere(['import', path, '--yes', ...words], { env });
 
 const skill = '---\nname: notes\ndescription: Writes notes\n---\nBe brief.\n';
 
@@ -513,7 +513,10 @@ describe('import as a gateway', () => {
         hidden,
       ]);
       const checked = await holdpointHere(['validate', '--dir', directory]);
-      expect(checked.stderr.split('\n').slice(0, 2)).toEqual([hidden, missing]);
+      expect(checked.stderr.split('\n').slice(0, 3)).toEqual([
+        'service.yaml:6:7: warning: without auth.providers every program can ask this gate and decide on its own calls; add a provider, and approvers to the rules',
+        ...[hidden, missing],
+      ]);
     });
 
     it('finds nothing hidden in the folder that becomes the agent', async () => {
@@ -532,4 +535,15 @@ describe('import as a gateway', () => {
     expect(ended.stderr).toMatch(/a gateway needs MCP settings; .+forge\.yaml has none/);
     expect(existsSync(directory)).toBe(false);
   });
+});
+
+it('writes nothing without a confirmation, which only a terminal can give', async () => {
+  const source = agentFolder({ 'forge.yaml': 'agent_id: desk\n' });
+  const target = join(source, 'out');
+  const { code, stderr } = await holdpointHere(['import', source, '--dir', target]);
+  expect([code, stderr.split('\n').at(-2), existsSync(target)]).toEqual([
+    2,
+    'error: the change needs a confirmation; add --yes to confirm it',
+    false,
+  ]);
 });

@@ -38,7 +38,7 @@ const files = {
 
 const desk = (egress = '') => agentFolder({ 'service.yaml': `agent_id: desk\n${egress}` });
 const add = (directory: string, source: string, ...flags: string[]) =>
-  holdpointHere(['skills', 'add', source, '--dir', directory, ...flags]);
+  holdpointHere(['skills', 'add', source, '--dir', directory, '--yes', ...flags]);
 const pins = (directory: string): unknown =>
   JSON.parse(readFileSync(join(directory, 'skills/.sources.json'), 'utf8'));
 
@@ -49,6 +49,17 @@ async function zipOf(entries: Record<string, string>): Promise<Buffer> {
 }
 
 describe('skills add of a folder or an archive', () => {
+  it('adds nothing without a confirmation, which only a terminal can give', async () => {
+    const [directory, source] = [desk(), agentFolder(files)];
+    const words = ['skills', 'add', join(source, 'shop'), '--dir', directory];
+    const { code, stderr } = await holdpointHere(words);
+    expect([code, stderr.split('\n').at(-2)]).toEqual([
+      2,
+      'error: the change needs a confirmation; add --yes to confirm it',
+    ]);
+    expect(existsSync(join(directory, 'skills/shop'))).toBe(false);
+  });
+
   it('shows what the skill brings, copies all of it, and pins it', async () => {
     const [directory, source] = [desk(), agentFolder(files)];
     const preview = await add(directory, join(source, 'shop'), '--preview');

@@ -60,7 +60,7 @@ function checkServers({ gate, mcp: { servers }, server }: ServiceConfig): Findin
 function checkSignIn({ auth: { providers, required } }: ServiceConfig): Finding[] {
   if (providers.length > 0) return [];
   const asking = required ? 'a program that reads the token of this folder' : 'every program';
-  const message = `${asking} can ask this gate and decide on its own calls, because nobody signs in; add auth.providers, and approvers to the rules`;
+  const message = `without auth.providers ${asking} can ask this gate and decide on its own calls; add a provider, and approvers to the rules`;
   return [warningAt(['gate'], message, ['auth', 'providers'])];
 }
 

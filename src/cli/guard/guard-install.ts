@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { confirm } from '@clack/prompts';
 import { commandLine } from '../../actors/command-line.ts';
 import { writeNewFile } from '../../actors/write-new-file.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import { confirmed } from '../confirmed.ts';
 import { guardFolder } from '../hook/gate-address.ts';
 import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
@@ -124,9 +124,8 @@ async function change(
   { yes }: InstallOptions,
 ) {
   if (before === after) return false;
-  const { output, stdin } = session;
-  output.note(plainText([path, ...difference(before, after)].join('\n')));
-  if (yes !== true) await ask(session, `${verb} these hooks?`, stdin.isTTY === true);
+  session.output.note(plainText([path, ...difference(before, after)].join('\n')));
+  if (yes !== true) await confirmed(session, `${verb} these hooks?`);
   if (after === '') rmSync(path);
   else await replace(path, { before, after });
   return true;
@@ -144,16 +143,4 @@ async function replace(path: string, { before, after }: { before: string; after:
 
 function backupOf(path: string): string {
   return `${path}.before-holdpoint`;
-}
-
-async function ask({ output, stdin }: Session, message: string, isTerminal: boolean) {
-  const answer = isTerminal
-    ? await confirm({ input: stdin, output: output.stderr, message })
-    : null;
-  if (answer === true) return;
-  throw new CliError(answer === null ? 'the change needs a confirmation' : 'nothing was changed', {
-    code: 'not_confirmed',
-    exitCode: answer === null ? exitCodes.usage : exitCodes.failed,
-    hint: 'add --yes to confirm it',
-  });
 }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { confirm } from '@clack/prompts';
 import { commandLine } from '../../actors/command-line.ts';
 import { AddSkillError } from '../../actors/workspace/workspace.ts';
 import { CreateError, createImported, type Unmet } from '../../agent/create-agent.ts';
@@ -10,6 +9,7 @@ import type { MovedKey } from '../../machines/moving/moved-key.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { printWarnings } from '../config-warnings.ts';
+import { confirmed } from '../confirmed.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 
@@ -23,15 +23,15 @@ export interface ImportOptions {
 }
 
 /**
- * `import PATH`: shows the outcome of each key of another product's configuration, asks for confirmation on a
- * terminal, and creates the agent. Rejects with CliError and exit code 5 for a control that cannot be kept.
+ * `import PATH`: shows the outcome of each key of another product's configuration, asks for a confirmation
+ * unless `yes` is given, and creates the agent. Rejects with CliError and exit code 5 for a control that cannot be kept.
  */
 export async function importAgent(
   session: Session,
   path: string,
   { dir, name, without = [], gateway = false, preview = false, yes = false }: ImportOptions,
 ): Promise<void> {
-  const { output, stdin, env } = session;
+  const { output, env } = session;
   const given = { env, without, isGateway: gateway, ...(name === undefined ? {} : { name }) };
   const plan = await readImport(resolve(path))
     .then((source) => planImport(source, given))
@@ -53,17 +53,7 @@ export async function importAgent(
     output.json({ ...told, files: [] });
     return;
   }
-  const isAsking = !yes && stdin.isTTY === true && output.stderr.isTTY === true;
-  if (isAsking) {
-    const streams = { input: stdin, output: output.stderr };
-    const message = plainLine(`Write the agent ${plan.agentId} to ${directory}?`);
-    if ((await confirm({ ...streams, message })) !== true) {
-      throw new CliError('nothing was written', {
-        code: 'interrupted',
-        exitCode: exitCodes.interrupted,
-      });
-    }
-  }
+  if (!yes) await confirmed(session, `Write the agent ${plan.agentId} to ${directory}?`);
   const agent = { ...plan, source: path, env };
   const { files, unmet } = await createImported(agent, { directory, mayExist: true }).catch(
     refuseAgent,

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { confirm } from '@clack/prompts';
 import { commandLine } from '../../actors/command-line.ts';
 import { findProgram } from '../../actors/process/process.ts';
 import type { RegistrySkill } from '../../actors/tools/tools.ts';
@@ -14,6 +13,7 @@ import { asSkillPlan } from '../../agent/skill-words.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { agentDirectory } from '../agent-directory.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
+import { confirmed } from '../confirmed.ts';
 import { plainLine } from '../plain-text.ts';
 import { refuseChange } from '../refuse-change.ts';
 import { environmentOf } from '../secret-access.ts';
@@ -31,7 +31,7 @@ export interface SkillsAddOptions {
 }
 
 /**
- * `skills add NAME | PATH | URL`: shows the effect of adding a skill to an agent, asks for confirmation on a terminal,
+ * `skills add NAME | PATH | URL`: shows the effect of adding a skill to an agent, asks for a confirmation unless `yes` is given,
  * and adds it.
  */
 export async function skillsAdd(
@@ -71,16 +71,9 @@ export async function skillsAdd(
       hint: 'review the difference, and take the new copy with --update',
     });
   }
-  const isAsking = !yes && stdin.isTTY === true && output.stderr.isTTY === true;
-  if (isAsking) {
-    const streams = { input: stdin, output: output.stderr };
-    const answer = await confirm({ ...streams, message: `Add ${name}?` });
-    if (answer !== true) {
-      throw new CliError(`${name} was not added`, {
-        code: 'interrupted',
-        exitCode: exitCodes.interrupted,
-      });
-    }
+  // Skills of this package are reviewed, so a script may add them without a question.
+  if (!yes && (isForeign || (stdin.isTTY === true && output.stderr.isTTY === true))) {
+    await confirmed(session, `Add ${name}?`);
   }
   await attachSkill(place, skill, plan, { replaces }).catch(refuseChange);
   if (isForeign) await writePin(directory, name, { source, sha256: skill.digest });
