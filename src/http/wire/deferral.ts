@@ -102,6 +102,7 @@ export const deferral = z
         agent: z.string().exactOptional(),
         session: z.string().exactOptional(),
         subject: z.string().exactOptional(),
+        cwd: z.string().describe('The folder in which the call works.').exactOptional(),
       })
       .describe(
         'What the program that runs the call states of it; absent for a call that runs here.',
@@ -316,13 +317,14 @@ function presentBinding({ runsSha256, repeats, requests }: Deferral) {
 
 function presentStated({ hold }: Task): Pick<z.input<typeof deferral>, 'hold'> {
   if (hold === undefined) return {};
-  const { key, agent, session, subject } = hold;
+  const { key, agent, session, subject, cwd } = hold;
   return {
     hold: {
       key,
       ...(agent === undefined ? {} : { agent }),
       ...(session === undefined ? {} : { session }),
       ...(subject === undefined ? {} : { subject }),
+      ...(cwd === undefined ? {} : { cwd }),
     },
   };
 }

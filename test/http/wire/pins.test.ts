@@ -106,7 +106,7 @@ const failed = aTask({ state: 'failed', text: 'failed' });
 /** Tasks in which each field of the wire is presented at least once. */
 const statedHold = {
   ...{ key: 'k-1', tool: 'pay', askedSha256: digest, outcomeWithin: 1, releaseWithin: 1 },
-  ...{ agent: 'claude-code', session: 's-1', subject: 'ann' },
+  ...{ agent: 'claude-code', session: 's-1', subject: 'ann', cwd: '/home/ann/shop' },
 };
 const tasks: Task[] = [
   aTask(),

@@ -10,6 +10,9 @@ import type { WorkspaceStore } from './workspace.ts';
 /** Maximum number of stored decisions. */
 const most = 50;
 
+/** Time between two reads of the released holds without a report, in milliseconds. */
+const pause = 2_000;
+
 export type DecidedStore = ReturnType<typeof createDecided>;
 
 /** Creates the store of the decisions made on this page since it was opened, newest first. */
@@ -64,11 +67,26 @@ export function followDecided(
       if (one.deferral.agent_id === agent_id && one.deferral.task_id === task.id) void read(one);
     }
   });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** The task of a hold has ended before its program reports, and no event of the stream follows. */
+  function askForReports(): void {
+    clearTimeout(timer);
+    if (released().length > 0) timer = setTimeout(() => void readReleased(), pause);
+  }
+
+  const released = () => open().filter(({ deferral }) => deferral.hold !== undefined);
+
+  async function readReleased(): Promise<void> {
+    if (!document.hidden) for (const one of released()) await read(one);
+    askForReports();
+  }
+
   // The task may have ended before the response to the decision arrived.
   let known = 0;
   decided.subscribe(({ context: { list } }) => {
     const [newest] = list;
     if (list.length > known && newest !== undefined && newest.verb === 'approve') void read(newest);
     known = list.length;
+    askForReports();
   });
 }

@@ -76,8 +76,14 @@ export function watchEdges(root: HTMLElement, report: (unseen: Unseen) => void):
   scan();
   return {
     showNext() {
-      const edges = [...root.querySelectorAll('[data-edge]')];
-      edges.find((edge) => watched.has(edge))?.scrollIntoView({ block: 'start' });
+      const edge = [...root.querySelectorAll('[data-edge]')].find((one) => watched.has(one));
+      if (edge === undefined) return;
+      // The page itself stays where it is if the part that scrolls is in the window.
+      const part = edge.closest('[data-scrolls]');
+      part?.scrollBy({
+        top: edge.getBoundingClientRect().top - part.getBoundingClientRect().top - 48,
+      });
+      edge.scrollIntoView({ block: 'nearest' });
     },
     stop() {
       observer.disconnect();

@@ -468,3 +468,25 @@ it('keeps a typed reason when the page is loaded again', async () => {
   await page.getByRole('article').waitFor();
   expect(await page.getByLabel('Reason (sent').inputValue()).toBe('ask ops first');
 });
+
+it('shows an approved hold as released until its program has reported the outcome', async () => {
+  const { server, page, call, tell } = await openLong({ width: 1_280, height: 800 }, '#/approvals');
+  tell({ ...call, args: { path: 'x' }, hold: { key: 'k-1', cwd: '/home/ann/shop' } });
+  const at = new Date(Date.parse(call.requested_at) + 1_000).toISOString();
+  const event = (name: string, fields: object = {}) => ({
+    ...{ line: 1, seq: 1, at, event: name, fields: { tool: call.tool, ...fields } },
+  });
+  const timeline = [event('task_deferred_decision', { decision: 'approve' }), event('session_end')];
+  server.routes.set('GET /api/agents/refunds/tasks/refund-1', () => ({ body: { timeline } }));
+  server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => {
+    tell(null);
+    return { body: { status: 'resolved' } };
+  });
+  await page.reload();
+  await page.getByText('/home/ann/shop').waitFor();
+  await (await seeWhole(page)).click();
+  const own = page.getByRole('region', { name: 'Decided by you' });
+  await own.getByText('released, not reported yet').waitFor();
+  timeline.push(event('hold_released'), event('hold_outcome', { status: 'succeeded' }));
+  await own.getByText('ran', { exact: true }).waitFor();
+});
