@@ -15,12 +15,13 @@ export interface PasskeyFault {
 
 /** An authenticator in software with one ES256 key, as a browser would answer for it. */
 export class SoftPasskey {
-  readonly id = text64(randomBytes(16));
+  readonly id: string;
   readonly origin: string;
   readonly #keys: { publicKey: KeyObject; privateKey: KeyObject };
   #counter = 0;
 
-  constructor(origin: string) {
+  constructor(origin: string, id = text64(randomBytes(16))) {
+    this.id = id;
     this.origin = origin;
     this.#keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   }

@@ -30,6 +30,8 @@ export interface WebRecords {
    * record with that id. Deletes records that have expired at `now`, in epoch milliseconds.
    */
   put(record: WebRecord, now: number): Promise<boolean>;
+  /** Stores a new record. Returns false if there is one with its kind and id. Deletes expired records as `put` does. */
+  add(record: WebRecord, now: number): Promise<boolean>;
   /** Changes a record that exists; returns false if it does not, or belongs to another person. */
   change(record: WebRecord): Promise<boolean>;
   find(kind: WebRecordKind, id: string): Promise<WebRecord | undefined>;

@@ -155,9 +155,11 @@ export function openPasskeys(
         transports: (credential.transports ?? []).slice(0, 8),
       };
       const passkey = shownOf({ ...stored, id: credential.id });
+      // An id is the authenticator's choice, so it must not replace a key, not even the person's own.
+      const isNew = await records.add(recordOf(open, credential.id, stored), now);
+      if (!isNew) return refused('this passkey is in use already');
       await note({ event: 'passkey_added', open, passkey });
-      const isStored = await records.put(recordOf(open, credential.id, stored), now);
-      return isStored ? { kind: 'registered', passkey } : refused('this passkey is in use already');
+      return { kind: 'registered', passkey };
     },
     async remove(open, id) {
       const stale = refusedIfStale(open);

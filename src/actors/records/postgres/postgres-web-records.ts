@@ -6,12 +6,20 @@ import type { PostgresDatabase } from './postgres-database.ts';
 export function postgresWebRecords(database: PostgresDatabase): WebRecords {
   const rows = async (sql: string, values: unknown[]): Promise<WebRecord[]> =>
     (await database.query<Record<string, unknown>>(sql, values)).map(webRecordOf);
+  const prune = (now: number) =>
+    database.query('DELETE FROM web_records WHERE expires_at <= $1', [now]);
   return {
     async put(record, now) {
-      await database.query('DELETE FROM web_records WHERE expires_at <= $1', [now]);
+      await prune(now);
       const sql = `INSERT INTO web_records VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (kind, id) DO UPDATE SET expires_at = excluded.expires_at, value = excluded.value
         WHERE web_records.owner = excluded.owner RETURNING *`;
+      return (await rows(sql, [...webRowOf(record)])).length === 1;
+    },
+    async add(record, now) {
+      await prune(now);
+      const sql =
+        'INSERT INTO web_records VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING *';
       return (await rows(sql, [...webRowOf(record)])).length === 1;
     },
     async change(record) {

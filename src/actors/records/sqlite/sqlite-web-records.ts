@@ -20,6 +20,9 @@ export class SqliteWebRecords implements WebRecords {
       put: database.prepare(`INSERT INTO web_records VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (kind, id) DO UPDATE SET expires_at = excluded.expires_at, value = excluded.value
         WHERE owner = excluded.owner`),
+      add: database.prepare(
+        'INSERT INTO web_records VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      ),
       change: database.prepare(
         'UPDATE web_records SET expires_at = ?, value = ? WHERE kind = ? AND id = ? AND owner = ?',
       ),
@@ -34,6 +37,11 @@ export class SqliteWebRecords implements WebRecords {
   async put(record: WebRecord, now: number): Promise<boolean> {
     this.#sql.prune.run(now);
     return Number(this.#sql.put.run(...webRowOf(record)).changes) === 1;
+  }
+
+  async add(record: WebRecord, now: number): Promise<boolean> {
+    this.#sql.prune.run(now);
+    return Number(this.#sql.add.run(...webRowOf(record)).changes) === 1;
   }
 
   async change({ kind, id, owner, expiresAt, value }: WebRecord): Promise<boolean> {

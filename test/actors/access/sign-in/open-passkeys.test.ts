@@ -14,7 +14,9 @@ async function openDesk() {
   const [kind] = kindsOfStores;
   const store = await (await kind!.make()).open();
   const clock = new ManualClock(Date.now());
-  const ports = { records: store.webRecords, clock, record: () => Promise.resolve() };
+  const events: string[] = [];
+  const record = async ({ event }: { event: string }) => void events.push(event);
+  const ports = { records: store.webRecords, clock, record };
   const log = { info() {}, warn() {}, error() {} };
   const passkeys = openPasskeys({ origin, delay: 5 * minute }, { ...ports, log });
   const open: OpenSession = {
@@ -33,7 +35,7 @@ async function openDesk() {
     });
     return key;
   };
-  return { passkeys, clock, open, register };
+  return { passkeys, clock, events, open, register };
 }
 
 describe('the passkeys of the approvals page', () => {
@@ -49,6 +51,31 @@ describe('the passkeys of the approvals page', () => {
     expect(await passkeys.register(open, answer)).toEqual(refused);
     expect(await passkeys.remove(open, key.id)).toEqual(refused);
     expect(await passkeys.list(open)).toHaveLength(1);
+  });
+
+  it('are not replaced by a key with the same id, of anyone', async () => {
+    const { passkeys, clock, events, open, register } = await openDesk();
+    const key = await register('Phone');
+    const bob = { ...open.session, caller: { ...open.session.caller!, userId: 'bob' } };
+    for (const session of [open.session, bob]) {
+      const other = { id: 's-2', session };
+      const asked: any = await passkeys.startRegistration(other);
+      const forged = new SoftPasskey(origin, key.id);
+      const response: any = forged.register(asked.options);
+      expect(await passkeys.register(other, { name: 'x', nonce: asked.nonce, response })).toEqual({
+        ...{ kind: 'refused', problem: 'this passkey is in use already' },
+      });
+    }
+    expect(events).toEqual(['passkey_added']);
+    expect((await passkeys.list(open)).map(({ id, name }) => [id, name])).toEqual([
+      [key.id, 'Phone'],
+    ]);
+    clock.advance(5 * minute);
+    const asked: any = await passkeys.ask(open, decision);
+    const response: any = key.confirm(asked.options);
+    expect(await passkeys.confirm(open, decision, { nonce: asked.nonce, response })).toMatchObject({
+      kind: 'confirmed',
+    });
   });
 
   it('are ten at most', async () => {

@@ -33,6 +33,15 @@ describe.each(kindsOfStores)('the records of the approvals page in $kind', ({ ma
     expect(await webRecords.find('passkey', 'k-1')).toEqual(renamed);
   });
 
+  it('are added once', async () => {
+    const { webRecords } = await (await make()).open();
+    expect(await webRecords.add(record({ expiresAt: 5 }), 1)).toBe(true);
+    expect(await webRecords.add(record(), 1)).toBe(false);
+    expect(await webRecords.add(record({ owner: 'bob' }), 1)).toBe(false);
+    expect(await webRecords.find('passkey', 'k-1')).toEqual(record({ expiresAt: 5 }));
+    expect(await webRecords.add(record(), 5)).toBe(true);
+  });
+
   it('are taken once by several daemons, and deleted after their end', async () => {
     const place = await make();
     const stores = [await place.open()];
