@@ -2,7 +2,13 @@ import { readEntry } from '../../machines/governance/standing.ts';
 import { nearestName } from '../nearest-name.ts';
 import { nobody, type People, type Rotation, rotationFaults } from '../people/people.ts';
 import type { Environment } from './channel-resolution.ts';
-import { type ConfigProblem, errorAt, type Finding, type Path } from './config-problem.ts';
+import {
+  type ConfigProblem,
+  errorAt,
+  type Finding,
+  type Path,
+  warningAt,
+} from './config-problem.ts';
 import type { PlacedPolicy } from './parse-config.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 import { momentIn, type PeopleFile, peopleSchema } from './schema-people.ts';
@@ -123,9 +129,10 @@ function advice(name: string, known: readonly string[]): string {
 
 function faultsOf({ zone, groups: _, oncall, away }: PeopleFile): Finding[] {
   return [
-    ...Object.entries(oncall).flatMap(([name, written]) =>
-      rotationFindings(['oncall', name], written, zone),
-    ),
+    ...Object.entries(oncall).flatMap(([name, written]) => [
+      ...rotationFindings(['oncall', name], written, zone),
+      ...absentOverrides(['oncall', name], written, { zone, away }),
+    ]),
     ...away.flatMap((one, index) => absenceFindings(['away', index], one, zone)),
     ...circles(away).map((index) =>
       errorAt(['away', index, 'delegate'], 'these delegations form a circle; name someone else'),
@@ -161,6 +168,24 @@ function rotationFindings(path: Path, written: WrittenRotation, fallback: string
   ];
   if (reversed.length > 0) return reversed;
   return rotationFaults(rotationOf(written, fallback)).map((message) => errorAt(path, message));
+}
+
+/** Warns of overrides by a person who is away meanwhile. */
+function absentOverrides(
+  path: Path,
+  { zone: own, overrides }: WrittenRotation,
+  { zone, away }: Pick<PeopleFile, 'zone' | 'away'>,
+): Finding[] {
+  return overrides.flatMap(({ person, from, until }, index) => {
+    const isAway = away.some(
+      (one) =>
+        one.person === person &&
+        (one.from === undefined || momentIn(one.from, zone) < momentIn(until, own ?? zone)) &&
+        momentIn(from, own ?? zone) < momentIn(one.until, zone),
+    );
+    const message = `${person} is away during this override, and the rotation goes by its turns or shifts then; name someone else`;
+    return isAway ? [warningAt([...path, 'overrides', index, 'person'], message)] : [];
+  });
 }
 
 function absenceFindings(

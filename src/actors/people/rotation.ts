@@ -25,8 +25,27 @@ export interface Shift {
   to: number;
 }
 
+/** How far back an earlier offset is looked up, in hours; no hour repeats for longer. */
+const longestRepeat = 3;
+
 /**
- * Returns the people who are on call at a moment. A person who is away is replaced by the next one in the order of turns.
+ * Returns the local time of a moment; while an hour repeats because the clocks went back, the end of its first pass, so
+ * that a handover in it happens once.
+ */
+function localTime(at: number, zone: string): Temporal.PlainDateTime {
+  const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+  const local = zoned.toPlainDateTime();
+  if (zoned.subtract({ hours: longestRepeat }).offsetNanoseconds <= zoned.offsetNanoseconds) {
+    return local;
+  }
+  const change = zoned.add({ nanoseconds: 1 }).getTimeZoneTransition('previous');
+  const passed = change?.subtract({ nanoseconds: 1 }).toPlainDateTime() ?? local;
+  return Temporal.PlainDateTime.compare(local, passed) < 0 ? passed : local;
+}
+
+/**
+ * Returns the people who are on call at a moment. A person who is away is replaced by the next one in the order of turns;
+ * an override does not apply while its person is away.
  *
  * @param at epoch milliseconds
  */
@@ -36,8 +55,8 @@ export function onDuty(
   isAway: (person: string) => boolean,
 ): string[] {
   const override = rotation.overrides.find(({ from, until }) => from <= at && at < until);
-  if (override !== undefined) return [override.person];
-  const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(rotation.zone);
+  if (override !== undefined && !isAway(override.person)) return [override.person];
+  const local = localTime(at, rotation.zone);
   if (rotation.people.length === 0) {
     const minute = local.hour * 60 + local.minute;
     const isNow = ({ days, from, to }: Shift) =>
@@ -48,7 +67,7 @@ export function onDuty(
       .filter((person) => !isAway(person));
   }
   const { people, starts, days } = rotation;
-  const since = Temporal.PlainDateTime.from(starts).until(local.toPlainDateTime(), {
+  const since = Temporal.PlainDateTime.from(starts).until(local, {
     largestUnit: 'day',
   });
   const passed = since.sign < 0 && !isWholeDays(since) ? since.days - 1 : since.days;

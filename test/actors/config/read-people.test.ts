@@ -27,7 +27,7 @@ it('has nobody without a file', () => {
 });
 
 it('reads groups, rotations, shifts and absences', () => {
-  const { people, problems } = reading(`
+  const { people, problems, warnings } = reading(`
 zone: Europe/Berlin
 groups:
   finance: [Ann@Example.com, bo@example.com]
@@ -42,6 +42,12 @@ away:
   - {person: ann@example.com, until: 2026-12-24, delegate: bo@example.com}
 `);
   expect(problems).toEqual([]);
+  expect(warnings.map(({ path, message }) => [path, message])).toEqual([
+    [
+      'oncall.desk.overrides.0.person',
+      'ann@example.com is away during this override, and the rotation goes by its turns or shifts then; name someone else',
+    ],
+  ]);
   const week = [1, 2, 3, 4, 5, 6, 7];
   expect(people).toEqual({
     zone: 'Europe/Berlin',

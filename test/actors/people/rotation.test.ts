@@ -37,6 +37,31 @@ describe('turns', () => {
     expect(onDuty(weekly, time, () => true)).toEqual([]);
   });
 
+  it('hand over once where the hour of the handover comes twice', () => {
+    const night = { ...weekly, people: [ann, bo], starts: '2026-10-18T02:30' };
+    const times = [
+      '00:29:59',
+      '00:30:00',
+      '00:59:59',
+      '01:00:00',
+      '01:29:59',
+      '01:30:00',
+      '02:00:00',
+    ];
+    expect(times.map((time) => onDuty(night, at(`2026-10-25T${time}Z`), here)[0])).toEqual([
+      ...[ann, bo, bo, bo, bo, bo, bo],
+    ]);
+    expect(handoverAfter(night, at('2026-10-25T00:00:00Z'), here)).toBe(at('2026-10-25T00:30:00Z'));
+    expect(handoverAfter(night, at('2026-10-25T00:30:00Z'), here)).toBe(at('2026-11-01T01:30:00Z'));
+  });
+
+  it('are not given to an override whose person is away', () => {
+    const [from, until] = [at('2026-10-20T00:00:00Z'), at('2026-10-21T00:00:00Z')];
+    const overridden = { ...weekly, overrides: [{ person: cy, from, until }] };
+    const awayAt = (...away: string[]) => onDuty(overridden, from, (one) => away.includes(one));
+    expect([awayAt(cy), awayAt(cy, ann), awayAt(ann)]).toEqual([[ann], [bo], [cy]]);
+  });
+
   it('give way to an override', () => {
     const [from, until] = [at('2026-10-20T00:00:00Z'), at('2026-10-21T00:00:00Z')];
     const overridden = { ...weekly, overrides: [{ person: cy, from, until }] };
@@ -64,6 +89,20 @@ describe('shifts', () => {
     ['2026-10-24T12:00:00Z', [cy]],
   ])('at %s belong to %j', (time, people) => {
     expect(onDuty(byShifts, at(time), here)).toEqual(people);
+  });
+
+  it('hand over once where the hour of the handover comes twice', () => {
+    const night = {
+      ...byShifts,
+      shifts: [
+        { person: ann, days: allDays, from: 0, to: 150 },
+        { person: bo, days: allDays, from: 150, to: 1_440 },
+      ],
+    };
+    const times = ['00:29:59', '00:30:00', '01:00:00', '01:29:59', '01:30:00', '02:00:00'];
+    expect(times.map((time) => onDuty(night, at(`2026-10-25T${time}Z`), here)[0])).toEqual([
+      ...[ann, bo, bo, bo, bo, bo],
+    ]);
   });
 
   it.each<[string, Rotation, string[]]>([

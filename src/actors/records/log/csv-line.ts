@@ -10,12 +10,15 @@ const columns = [
 /** The header of the log as CSV, with its line break. */
 export const csvHeader = `${columns.join(',')}\r\n`;
 
-/** A spreadsheet would run a cell that begins like this as a formula. */
-const formula = /^[=+\-@\t\r]/;
+/**
+ * Where a spreadsheet would begin a formula: at the start of a cell, after blanks and invisible characters. A spreadsheet
+ * whose separator is `;` or a tab also splits within quotes, since they do not stand at the start of its cell.
+ */
+const formula = /(?=[=+\-@＝＋－＠﹦﹢﹣﹫−])(?<=(?:^|[;\t\r\n])[\s\p{C}"]*)/gu;
 
 /**
  * Converts a line of the log to a row of CSV (RFC 4180) with its line break; `fields` is one column of JSON. A text that
- * a spreadsheet would run as a formula gets an apostrophe before it. Empty for a line without an event.
+ * a spreadsheet would run as a formula gets an apostrophe before each place where one would begin. Empty for a line without an event.
  */
 export function csvLine(line: Uint8Array): string {
   const event = recordedEvent(line);
@@ -25,6 +28,6 @@ export function csvLine(line: Uint8Array): string {
 function cell(value: unknown): string {
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const safe = formula.test(text) ? `'${text}` : text;
+  const safe = text.replace(/^(?=[\t\r])/, "'").replace(formula, "'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

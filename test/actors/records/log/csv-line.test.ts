@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { csvHeader, csvLine } from '../../../../src/actors/records/log/audit.ts';
 
@@ -30,6 +31,55 @@ it('quotes what would end a cell, and marks what a spreadsheet would run', () =>
     workflow_id: '@sum',
   };
   expect(row(event)).toBe(`now,x,,'=cmd(),"a ""b"",\n",'@sum,,,,,,,,,,,,,,\r\n`);
+});
+
+it.each([
+  ['x;=1+1', "x;'=1+1"],
+  ['x; \t=1', "x; \t'=1"],
+  ['\u00a0=1', "\u00a0'=1"],
+  ['\ufeff=1', "\ufeff'=1"],
+  ['＝1+1', "'＝1+1"],
+  ['\u200b＠x', "\u200b'＠x"],
+  ['1+1', '1+1'],
+  ['a=b;c', 'a=b;c'],
+])('marks %j as %j', (text, marked) => {
+  expect(row({ ts: 'now', event: 'x', correlation_id: text })).toBe(
+    `now,x,,${marked},,,,,,,,,,,,,,,,\r\n`,
+  );
+});
+
+it('leaves no cell that a spreadsheet with any of the separators would run', () => {
+  const parts = [
+    '=',
+    '+',
+    '-',
+    '@',
+    '＝',
+    ';',
+    ',',
+    '"',
+    '\n',
+    '\r',
+    '\t',
+    ' ',
+    '\u00a0',
+    '\ufeff',
+    'x',
+  ];
+  const begins = /^[\s\p{C}"]*[=+\-@＝]/u;
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...parts)), (chosen) => {
+      const text = chosen.join('');
+      const line = row({ ts: 'now', event: 'x', correlation_id: text, fields: { text } });
+      const ignoringQuotes = line.split(/[;\t\r\n]/);
+      const honouringQuotes = [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+        ([, quoted, bare = '']) => quoted?.replaceAll('""', '"') ?? bare,
+      );
+      expect([...ignoringQuotes, ...honouringQuotes].filter((cell) => begins.test(cell))).toEqual(
+        [],
+      );
+    }),
+  );
 });
 
 it('writes nothing for a line without an event', () => {
