@@ -380,6 +380,17 @@ describe('a session', () => {
     expect((await thief.api('session')).status).toBe(401);
   });
 
+  it('ends when its browser signs in again, also for a copy of its cookie', async () => {
+    const desk = await startDesk();
+    const ann = await signedIn(desk);
+    const thief = desk.visit();
+    thief.cookies.set('approvals.example.com', new Map(ann.cookies.get('approvals.example.com')));
+    const elsewhere = await signedIn(desk);
+    await ann.signIn();
+    const statuses = [ann, thief, elsewhere].map(async (one) => (await one.api('session')).status);
+    expect(await Promise.all(statuses)).toEqual([200, 401, 200]);
+  });
+
   it('is no credential of the other routes of the agent', async () => {
     const desk = await startDesk();
     await park(desk.agent);

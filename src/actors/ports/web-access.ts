@@ -27,8 +27,11 @@ export type Confirmation =
 export interface WebAccess {
   /** Origin at which browsers open the page. */
   readonly origin: string;
-  /** Starts a sign-in. `place` is where the page is to open at its end; the browser keeps it encrypted. */
-  start(place: string | null): Promise<SignInStart>;
+  /**
+   * Starts a sign-in. `place` is where the page is to open at its end; the browser keeps it encrypted. `session` is the
+   * cookie of the browser's session, which ends when the sign-in succeeds.
+   */
+  start(place: string | null, session: string | null): Promise<SignInStart>;
   /** Ends the sign-in that `cookie` started, with the query of the callback. */
   finish(query: string, cookie: string | null): Promise<SignInEnd>;
   /** Returns the session of a cookie; `null` for one that is forged, idle, expired or signed out. */

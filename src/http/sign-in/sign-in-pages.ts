@@ -31,7 +31,7 @@ export function addSignInPages(router: Router<RequestState>, pages: SignInPages)
   const back = `${access.origin}${pageAt(null)}`;
 
   router.get(signIn, limited, async (ctx) => {
-    const started = await access.start(placeIn(ctx.query));
+    const started = await access.start(placeIn(ctx.query), cookies.session.read(ctx));
     if (started.kind === 'refused') return showProblem(ctx, 502, started.problem, back);
     cookies.signIn.write(ctx, started.cookie);
     ctx.redirect(started.url);

@@ -152,6 +152,12 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
     });
   }
 
+  async function sessionIdIn(cookie: string | null): Promise<string | null> {
+    const kept = cookie === null ? null : await cookies.open('session', cookie, idle);
+    const id = kept?.['sid'];
+    return typeof id === 'string' ? id : null;
+  }
+
   async function read(id: string): Promise<OpenSession | null> {
     const session = await sessions.find(id);
     if (session === undefined || session.expiresAt <= clock.now()) return null;
@@ -160,10 +166,11 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
 
   return {
     origin,
-    async start(place) {
+    async start(place, session) {
       try {
+        const before = await sessionIdIn(session);
         const { url, secrets } = await client.authorize();
-        const value = await cookies.seal('sign-in', { ...secrets, place }, signInTime);
+        const value = await cookies.seal('sign-in', { ...secrets, place, before }, signInTime);
         return { kind: 'started', url, cookie: { value, seconds: toSeconds(signInTime) } };
       } catch (error) {
         log.warn({ error: causeOf(error) }, 'sign-in: the issuer is not available');
@@ -173,7 +180,10 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
     async finish(query, cookie) {
       const kept = cookie === null ? null : await cookies.open('sign-in', cookie, signInTime);
       if (kept === null) return { kind: 'refused', problem: expired };
-      const secrets = kept as unknown as SignInSecrets & { place: string | null };
+      const secrets = kept as unknown as SignInSecrets & {
+        place: string | null;
+        before: string | null;
+      };
       const parameters = new URLSearchParams(query);
       // Before the chart, because an error of a foreign callback must not end the sign-in of this browser.
       if (parameters.get('state') !== secrets.state) return { kind: 'refused', problem: expired };
@@ -186,12 +196,15 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
         }
       });
       if (run.issued === null) return { kind: 'refused', problem: run.problem };
-      return signedIn(run.issued, secrets.place);
+      const ended = await signedIn(run.issued, secrets.place);
+      // The callback comes from the issuer, so it lacks the strict cookie of the session.
+      if (ended.kind === 'signedIn' && secrets.before !== null)
+        await sessions.delete(secrets.before);
+      return ended;
     },
     async find(cookie) {
-      const kept = cookie === null ? null : await cookies.open('session', cookie, idle);
-      const id = kept?.['sid'];
-      return typeof id === 'string' ? read(id) : null;
+      const id = await sessionIdIn(cookie);
+      return id === null ? null : read(id);
     },
     confirm(open) {
       const { id, session } = open;

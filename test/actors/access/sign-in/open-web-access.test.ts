@@ -76,7 +76,7 @@ async function confirm(issuer: WebIssuer, start: string): Promise<string> {
 }
 
 async function started(access: WebAccess, place: string | null = null) {
-  const start = await access.start(place);
+  const start = await access.start(place, null);
   if (start.kind === 'refused') throw new Error(start.problem);
   return start;
 }
