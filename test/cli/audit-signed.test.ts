@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkpointedLog, keyOf, testKey } from '../actors/records/log/log-of.ts';
+import { checkpointedLog, events, keyOf, logOf, testKey } from '../actors/records/log/log-of.ts';
 import { holdpointHere } from './command-here.ts';
 import { cleanUp, refundAgent, temporaryFolder } from './holdpoint.ts';
 
@@ -94,11 +94,26 @@ describe.concurrent('audit verify of a signed log', () => {
   });
 
   it('warns of lines without a signature among signed ones', async () => {
-    const mixed = await file('mixed.ndjson', checkpointedLog(2).lines.join(''));
+    const unsigned = logOf(events(2));
+    const signed = logOf(events(1), unsigned.head, own.signer);
+    const mixed = await file('mixed.ndjson', [...unsigned.lines, ...signed.lines].join(''));
     const { code, stderr } = await holdpointHere(['audit', 'verify', '--keys', keys, mixed]);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'warning: 3 of 3 events are not signed; --require-signed refuses them\n',
+      stderr: 'warning: 2 of 3 events are not signed; --require-signed refuses them\n',
+    });
+  });
+
+  it('refuses a log without any signature, since all could have been removed', async () => {
+    const stripped = await file('stripped.ndjson', checkpointedLog(2).lines.join(''));
+    const { code, stdout, stderr } = await holdpointHere([
+      ...['audit', 'verify', '--keys', keys, stripped],
+    ]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 6,
+      stdout: '',
+      stderr:
+        'error: none of the 3 events is signed, although keys were given; leave --keys out for a log that was never signed; otherwise compare it with a copy\n',
     });
   });
 

@@ -61,9 +61,9 @@ export class Delegating implements DelegationAccess {
       const now = clock.now();
       const known = await rows.all(now);
       const delegation = { ...checked(asked, known, now), id: ids.next(), since: now };
-      await record({ event: 'delegation_given', delegation });
       await rows.put(delegation);
       directory.delegate([...known, delegation]);
+      await record({ event: 'delegation_given', delegation });
       return delegation;
     });
   }

@@ -94,8 +94,8 @@ export class Remembering {
       ...(approval?.for === undefined ? {} : { for: approval.for }),
       ...{ since: now, until: now + remember.duration, usesLeft: remember.uses },
     };
-    await this.#record({ event: 'grant_given', grant });
     await store.grants.put(grant);
+    await this.#record({ event: 'grant_given', grant });
   }
 
   /** Uses a grant that covers a call; `null` if there is none. */

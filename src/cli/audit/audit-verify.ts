@@ -63,6 +63,7 @@ export async function auditVerify(
   if (!verdict.ok) throw broken(verdict, all ? breaks : null);
   if (verdict.events === 0) throw emptied(files);
   if (requireSigned && checks.keys === null && verdict.signed > 0) throw unchecked();
+  if (checks.keys !== null && verdict.signed === 0) throw stripped(verdict);
   warn(output, verdict, checks.keys !== null);
   output.line(verdictSentence(verdict));
   if (verdict.checkpoint !== undefined) output.line(completeness(verdict.checkpoint));
@@ -138,6 +139,15 @@ function emptied(files: readonly string[]): CliError {
     code: 'audit_broken',
     exitCode: exitCodes.auditBroken,
     hint: files.length === 1 ? 'name all files of the log, oldest first' : copyHint,
+  });
+}
+
+/** A log can lose all of its signatures with its chain made anew, so keys demand at least one. */
+function stripped({ events }: IntactLog): CliError {
+  return new CliError(`none of the ${events} events is signed, although keys were given`, {
+    code: 'audit_broken',
+    exitCode: exitCodes.auditBroken,
+    hint: 'leave --keys out for a log that was never signed; otherwise compare it with a copy',
   });
 }
 
