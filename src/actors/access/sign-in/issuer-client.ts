@@ -29,6 +29,8 @@ export interface IssuerClientSettings {
   signedOutUri: string;
   /** Claims that are requested from the issuer's userinfo endpoint if the ID token lacks one of them. */
   wantedClaims: readonly string[];
+  /** Claims that identify a person; they stay those of the sign-in if the issuer leaves them out later. */
+  identityClaims: readonly string[];
   /** Allowed clock skew, in milliseconds. */
   skew: number;
 }
@@ -105,8 +107,8 @@ export class IssuerClient {
   }
 
   /**
-   * Reads the claims of a person again: by the refresh token, otherwise from the userinfo endpoint, which may lack some
-   * of the earlier claims. Returns `null` if the issuer refuses, such as for a disabled person. Rejects if it does not
+   * Reads the claims of a person again: by the refresh token, otherwise from the userinfo endpoint. A claim that the
+   * endpoint leaves out is gone, unless it identifies the person. Returns `null` if the issuer refuses, such as for a disabled person. Rejects if it does not
    * answer.
    */
   async readAgain(
@@ -118,7 +120,8 @@ export class IssuerClient {
     try {
       if ('access' in grant) {
         const info = await fetchUserInfo(configuration, grant.access, subject);
-        return { claims: renewedBy(before, info), grant };
+        const known = this.#settings.identityClaims;
+        return { claims: renewedBy(identityIn(before, known), info), grant };
       }
       const tokens = await refreshTokenGrant(configuration, grant.refresh);
       const claims = tokens.claims() ?? { sub: subject };
@@ -188,7 +191,21 @@ function withUserInfo(
     : { ...info, ...withoutProof(claims) };
 }
 
-/** Claims that the userinfo endpoint lacks stay those of before. */
+/** Claims of the ID token about the sign-in itself, which say nothing about rights. */
+const signInClaims: readonly string[] = [
+  ...['iss', 'sub', 'aud', 'azp', 'exp', 'iat', 'nbf', 'auth_time', 'nonce', 'acr', 'amr', 'sid'],
+  ...['jti', 'email_verified', 'xms_edov', 'name', 'preferred_username'],
+];
+
+function identityIn(
+  claims: Record<string, unknown>,
+  identifying: readonly string[],
+): Record<string, unknown> {
+  const kept = [...signInClaims, ...identifying];
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => kept.includes(name)));
+}
+
+/** An email and its verification come from one document. */
 function renewedBy(
   before: Record<string, unknown>,
   info: Record<string, unknown>,

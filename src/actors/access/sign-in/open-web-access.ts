@@ -54,6 +54,9 @@ const confirmedFor = 60_000;
 const unconfirmable =
   'sign-in: the issuer gave neither a refresh token nor a userinfo endpoint, so groups and claims count until the session ends';
 
+const leftOut =
+  'sign-in: the issuer no longer names the groups of a person, who is in none from now on; if its userinfo endpoint never has them, request a refresh token with the scope offline_access';
+
 /** Opens the sign-in of a page. Sends no request before the first sign-in. */
 export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts): WebAccess {
   const { public_url: origin, sign_in: signIn, idle, lifetime } = settings;
@@ -69,6 +72,7 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
       signedOutUri: `${origin}${page.home}`,
       setting: page.setting,
       wantedClaims: [signIn.claim_map.email, signIn.groups_claim ?? []].flat(),
+      identityClaims: Object.values(signIn.claim_map),
       skew: signIn.clock_skew,
     },
     ports.outbound,
@@ -121,6 +125,9 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
       if (read === null) return await refused(id, session);
       const caller = callerOf(read.claims);
       if (caller?.userId !== session.caller.userId) return await endedSession(id);
+      if (session.caller.groups !== undefined && caller.groups === undefined) {
+        log.warn({}, leftOut);
+      }
       const checked = { caller, checkedAt: clock.now() };
       const replaced = { ...session, ...checked, ...(await renewalOf(read.claims, read.grant)) };
       await sessions.replace(id, replaced);

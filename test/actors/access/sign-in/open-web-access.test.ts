@@ -52,7 +52,7 @@ async function startDaemons(count: number, options: Partial<WebIssuerOptions> = 
       page: { callback: '/approvals/callback', home: '/approvals/', setting: 'approvals.sign_in' },
       key: async () => key,
       ...{ records: {} as WebRecords, record: () => Promise.resolve() },
-      reads: () => ({ groups: true, claims: new Set() }),
+      reads: () => ({ groups: true, claims: new Set(['department']) }),
     }),
   );
   return { issuer, clock, daemons, rows };
@@ -217,6 +217,39 @@ describe('the confirmation of a person', () => {
     expect(await access.confirm(await open())).toEqual({ kind: 'ended' });
     expect(rows.size).toBe(0);
     expect(await access.find(cookie.value)).toBeNull();
+  });
+
+  it.each([
+    ['a refresh token', { hasRefreshTokens: true }],
+    ['the userinfo endpoint', {}],
+    ['the userinfo endpoint, which alone has the groups', { isThin: true }],
+  ])('has no groups and claims that the issuer leaves out, by %s', async (_, options) => {
+    const ann: Record<string, unknown> = {
+      ...{ email: 'ann@example.com', email_verified: true, groups: ['finance'] },
+      department: 'legal',
+    };
+    const { issuer, clock, daemons } = await startDaemons(1, {
+      ...options,
+      people: { ann } as never,
+    });
+    const [access] = daemons as [WebAccess];
+    const { cookie, session } = await signedIn(issuer, access);
+    expect([session.caller.groups, session.caller.claims]).toEqual([
+      ['finance'],
+      { department: 'legal' },
+    ]);
+    delete ann['groups'];
+    delete ann['department'];
+    clock.advance(minute);
+    const open = await access.find(cookie.value);
+    if (open === null) throw new Error('there is no session');
+    const confirmed = await access.confirm(open);
+    if (confirmed.kind !== 'confirmed') throw new Error(confirmed.kind);
+    const { caller } = confirmed.open.session;
+    expect([caller.userId, caller.email, caller.groups, caller.claims]).toEqual([
+      ...[session.caller.userId, 'ann@example.com'],
+      ...[undefined, undefined],
+    ]);
   });
 
   it('accepts that another daemon has used the refresh token first', async () => {
