@@ -86,7 +86,12 @@ export interface AgentPolicies {
 export function createPolicies(parts: SystemParts): AgentPolicies {
   const { tools, skills } = parts.toolbox;
   const scrub = createAgentScrub({ ...parts, skills });
-  const people = new PeopleDirectory(parts.people);
+  const { auth, approvals } = parts.config;
+  const providers = [
+    ...auth.providers.map(({ name }) => name),
+    approvals?.sign_in.name ?? 'sign_in',
+  ];
+  const people = new PeopleDirectory(parts.people, providers);
   const views = createToolViews(parts.config.mcp.views, (caller) => {
     const email = caller.email ?? null;
     return { email, as: people.standingOf({ email, caller }, parts.clock.now()).as };

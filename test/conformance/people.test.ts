@@ -53,6 +53,31 @@ describe('approvers by group', () => {
   const rule = { approvers: ['group:finance', 'claim:role=auditor'] };
   const people = { groups: { finance: [ann] } };
 
+  it('counts no approval of a person who has left the group since', async () => {
+    const { agent, held, decide } = await agentOf(
+      { approvers: ['group:finance'], quorum: 2 },
+      {
+        groups: { finance: [ann, bo, cy] },
+      },
+    );
+    await held('left');
+    expect(await decide('left', ann)).toBe(200);
+    write(agent.folder, { groups: { finance: [bo, cy] } });
+    await vi.waitFor(async () => expect(await decide('left', ann)).toBe(404), patient);
+    expect(await decide('left', bo)).toBe(200);
+    expect((await agent.as(agent.token).get('/tasks/left')).body.status.state).toBe('deferred');
+    expect(await decide('left', cy)).toBe(200);
+    await reached(agent.as(agent.token), 'left', 'completed');
+  });
+
+  it('can name the provider of a group', async () => {
+    const { held, decide } = await agentOf({ approvers: ['group:sso/finance'] });
+    await held('named');
+    expect(await decide('named', bo, { groups: ['other'] })).toBe(404);
+    expect(await decide('named', bo, { groups: ['sso/finance'] })).toBe(404);
+    expect(await decide('named', bo, { groups: ['finance'] })).toBe(200);
+  });
+
   it.each<[string, string, JWTPayload, number]>([
     ['a member by people.yaml', ann, {}, 200],
     ['a member by the token', bo, { groups: ['finance'] }, 200],

@@ -47,23 +47,55 @@ export function findUnknownKeys(value: JsonObject): Finding[] {
     const isWritten = Object.hasOwn(value, key);
     return [key, isWritten ? sectionDescription(key, schema) : {}] as const;
   });
-  return findKeysUnknownTo({ properties: Object.fromEntries(properties) }, value);
+  return findKeysUnknownTo({ properties: Object.fromEntries(properties) }, value, placeOf);
 }
 
-/** Reports every unknown key of a file, like `findUnknownKeys`. */
-export function findKeysUnknownTo(known: Description, value: JsonObject): Finding[] {
-  return unknownIn(value, known, []);
+/** Returns the only map of `service.yaml` with a key of this name; `null` for none or several. */
+function placeOf(key: string): Path | null {
+  const found = Object.entries(serviceSchema.shape).flatMap(([section, schema]) =>
+    placesIn(sectionDescription(section, schema), key, [section]),
+  );
+  const places = new Map(found.map((path) => [path.join('.'), path]));
+  const [place] = places.values();
+  return places.size === 1 ? (place ?? null) : null;
 }
 
-function unknownIn(value: JsonValue, description: Description, path: Path): Finding[] {
+function placesIn(description: Description, key: string, path: Path): Path[] {
+  return optionsOf(description).flatMap(({ properties = {} }) => [
+    ...(Object.hasOwn(properties, key) ? [path] : []),
+    ...Object.entries(properties).flatMap(([name, inner]) => placesIn(inner, key, [...path, name])),
+  ]);
+}
+
+/** Reports every unknown key of a file, like `findUnknownKeys`. `placeOf` returns where a key belongs instead. */
+export function findKeysUnknownTo(
+  known: Description,
+  value: JsonObject,
+  placeOf: PlaceOf = () => null,
+): Finding[] {
+  return unknownIn(value, known, [], placeOf);
+}
+
+type PlaceOf = (key: string) => Path | null;
+
+function unknownIn(
+  value: JsonValue,
+  description: Description,
+  path: Path,
+  placeOf: PlaceOf,
+): Finding[] {
   if (typeof value !== 'object' || value === null) return [];
   const options = optionsOf(description);
   const possible = options.filter((option) => mayDescribe(option, value));
   if (Array.isArray(value)) {
     const items = possible.find((option) => option.items)?.items;
-    return items ? value.flatMap((item, index) => unknownIn(item, items, [...path, index])) : [];
+    return items
+      ? value.flatMap((item, index) => unknownIn(item, items, [...path, index], placeOf))
+      : [];
   }
-  return Object.entries(value).flatMap(([key, child]) => unknownAt(key, child, possible, path));
+  return Object.entries(value).flatMap(([key, child]) =>
+    unknownAt([key, child], possible, path, placeOf),
+  );
 }
 
 function optionsOf(description: Description): Description[] {
@@ -72,16 +104,16 @@ function optionsOf(description: Description): Description[] {
 }
 
 function unknownAt(
-  key: string,
-  child: JsonValue,
+  [key, child]: [key: string, child: JsonValue],
   possible: readonly Description[],
   path: Path,
+  placeOf: PlaceOf,
 ): Finding[] {
   const known = possible.map((option) => option.properties).filter((keys) => keys !== undefined);
   const owner = known.find((keys) => Object.hasOwn(keys, key));
-  if (owner?.[key]) return unknownIn(child, owner[key], [...path, key]);
+  if (owner?.[key]) return unknownIn(child, owner[key], [...path, key], placeOf);
   const others = possible.find((option) => option.additionalProperties)?.additionalProperties;
-  if (others) return unknownIn(child, others, [...path, key]);
+  if (others) return unknownIn(child, others, [...path, key], placeOf);
   if (known.length === 0) return [];
   const at = [...path, key];
   // A common mistake: a setting written next to `type` instead of under `settings`.
@@ -94,7 +126,11 @@ function unknownAt(
     key,
     known.flatMap((keys) => Object.keys(keys)),
   );
-  return [unknownKey(at, near === null ? 'remove it' : `did you mean ${near}?`, near)];
+  if (near !== null) return [unknownKey(at, `did you mean ${near}?`, near)];
+  const place = placeOf(key);
+  return place === null
+    ? [unknownKey(at, 'remove it')]
+    : [unknownKey(at, `it belongs under ${place.join('.')}`, String(place[0]))];
 }
 
 /** Excludes alternatives whose constants, such as a provider's type, differ from the written values. */

@@ -38,6 +38,7 @@ const slackGroups = { countFor: 60_000, readAfter: 30_000, repeatAfter: 1_000 };
 /** The people of an agent. Memberships are evaluated at the moment of each question. */
 export class PeopleDirectory {
   #people: People;
+  readonly #providers: readonly string[];
   /** Members of Slack user groups, by id. */
   readonly #slack = new Map<string, ReadGroup>();
   readonly #reading = new Map<string, Promise<void>>();
@@ -47,8 +48,10 @@ export class PeopleDirectory {
   #delegations: readonly Delegation[] = [];
   readonly #onReplaced: (() => void)[] = [];
 
-  constructor(people: People = nobody) {
+  /** `providers` are the names that an entry such as `group:okta/finance` may begin with. */
+  constructor(people: People = nobody, providers: readonly string[] = []) {
     this.#people = people;
+    this.#providers = providers;
   }
 
   get people(): People {
@@ -112,12 +115,15 @@ export class PeopleDirectory {
   standingOf({ email, caller }: PersonHere, at: number): Standing {
     const normal = normaliseEmail(email ?? '');
     const own = normal === null ? [] : this.#entriesOf(normal, at);
-    const as = [...new Set([...own, ...(caller === null ? [] : entriesOfToken(caller))])];
+    const vouched = caller === null ? [] : entriesOfToken(caller, this.#providers);
+    const as = [...new Set([...own, ...vouched])];
+    const byToken = vouched.filter((entry) => !own.includes(entry));
     const delegators = normal === null ? [] : this.#delegatorsOf(normal, at);
     const unknown = normal === null ? [] : this.#uncheckedAt(at);
     const unchecked = unknown.filter((entry) => !as.includes(entry));
     return {
       as,
+      ...(byToken.length === 0 ? {} : { byToken }),
       ...(delegators.length === 0 ? {} : { for: delegators }),
       ...(unchecked.length === 0 ? {} : { unchecked }),
     };
@@ -232,9 +238,15 @@ function isDuring(from: number, until: number, at: number): boolean {
 }
 
 /** Returns the groups and claims of a verified token as entries of approver lists. */
-function entriesOfToken({ groups = [], claims = {} }: Caller): string[] {
+/** The name of a group must not look like a group of another provider. */
+function entriesOfToken(
+  { provider, groups = [], claims = {} }: Caller,
+  providers: readonly string[],
+): string[] {
+  const isQualified = (name: string) => providers.some((one) => name.startsWith(`${one}/`));
   return [
-    ...groups.map((name) => `group:${name}`),
+    ...groups.filter((name) => !isQualified(name)).map((name) => `group:${name}`),
+    ...groups.map((name) => `group:${provider}/${name}`),
     ...Object.entries(claims).flatMap(([name, value]) =>
       valuesOf(value).map((one) => `claim:${name}=${one}`),
     ),

@@ -7,7 +7,7 @@ import {
 } from '../../machines/governance/approvers.ts';
 import { answerWithoutPending, type DecisionAnswer } from '../../machines/governance/decision.ts';
 import type { PersonKey } from '../../machines/governance/same-person.ts';
-import { tightened } from '../../machines/governance/tightened.ts';
+import { stillCounting, tightened } from '../../machines/governance/tightened.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import { ruledTask } from '../../machines/task/task-input.ts';
 import { screenPrompt } from '../governance/governance.ts';
@@ -111,7 +111,14 @@ export class TaskInbox {
       const { policies, clock } = this.#ports;
       const { requester, ran } = run;
       const facts = { requester, task: { id, ...ruledTask(run) }, ran, now: clock.now() };
-      const standing = this.#ports.people.standingOf(attemptedBy(attempted), clock.now());
+      const { people } = this.#ports;
+      const standing = people.standingOf(attemptedBy(attempted), clock.now());
+      const approvals =
+        deferral === null
+          ? []
+          : stillCounting(deferral, (email) =>
+              people.standingOf({ email, caller: null }, clock.now()),
+            );
       const attempt = { ...attempted, standing };
       const { policy } = policies.current;
       const applied = deferral && policy.deferRuleOf(deferral, facts);
@@ -122,7 +129,11 @@ export class TaskInbox {
       if (deferral !== null) remembered = { deferral, attempt, applied, requester, task };
       const fault = remembered === null ? null : this.#ports.remembering.faultOf(remembered);
       if (fault !== null) return { kind: 'notRememberable', text: fault } as const;
-      return askTask(actor, { type: 'deferral.decide', attempt, today, edit }, 'decision.answered');
+      return askTask(
+        actor,
+        { type: 'deferral.decide', attempt, today, edit, approvals },
+        'decision.answered',
+      );
     });
     this.#deciding.add(deciding);
     try {

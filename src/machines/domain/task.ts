@@ -200,6 +200,8 @@ export interface Approval {
   caller?: Pick<Caller, 'provider' | 'userId' | 'email'>;
   /** The entries of approver lists that the approver fulfilled, such as `group:finance`; absent for none. */
   as?: readonly string[];
+  /** Those of `as` that the approver's token vouched for; absent for none. */
+  byToken?: readonly string[];
   /** Email of the person who delegated this decision to the approver; absent for the approver's own right. */
   for?: string;
   /** True if a passkey of the approver confirmed the approval. */

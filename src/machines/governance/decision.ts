@@ -95,9 +95,11 @@ function namesOf({ approver, for: delegator }: Approval): string[] {
 /** Returns the record of an approval, with the right by which it counts. */
 export function approvalOf(deferral: Deferral, attempt: DecisionAttempt): Approval {
   const email = normaliseEmail(approverEmail(deferral, attempt) ?? '');
+  const entitlement = entitlementOf(deferral, attempt);
   const approval = {
     ...{ approver: email ?? approverName(deferral, attempt), at: attempt.at },
-    ...entitlementOf(deferral, attempt),
+    ...entitlement,
+    ...vouchedByToken(entitlement, attempt),
     ...(attempt.passkey === undefined ? {} : { passkey: true as const }),
   };
   if (attempt.caller === null) return approval;
@@ -192,6 +194,16 @@ export function entitlementOf(
   const right = rightOf(deferral, attempt);
   const as = namedEntries(deferral).filter((entry) => right?.as.includes(entry));
   return { ...(as.length === 0 ? {} : { as }), ...delegatedBy(deferral, attempt) };
+}
+
+/** Returns the entries of a right that the approver's token vouches for; a token vouches for nobody else's right. */
+function vouchedByToken(
+  { as = [], for: delegator }: Pick<Approval, 'as' | 'for'>,
+  { standing }: DecisionAttempt,
+): Pick<Approval, 'byToken'> {
+  const { byToken: vouched = [] } = standing ?? {};
+  const byToken = delegator === undefined ? as.filter((entry) => vouched.includes(entry)) : [];
+  return byToken.length === 0 ? {} : { byToken };
 }
 
 /** Returns the person who delegated a decision; empty for the approver's own right. */

@@ -6,6 +6,8 @@ import { normaliseEmail } from './email.ts';
  */
 export interface Standing {
   as: readonly string[];
+  /** Those of `as` that a token of the person vouches for; absent for none. */
+  byToken?: readonly string[];
   /** People who delegated their decisions to this person; absent for none. */
   for?: readonly Delegator[];
   /** Entries whose members cannot be read now, so that the person may fulfil them; absent for none. */

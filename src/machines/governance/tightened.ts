@@ -3,7 +3,7 @@ import { chatProvider, excludesAskers, isListed, isProgram } from './approvers.t
 import type { DeferRule } from './defer-policy.ts';
 import { countedAs, largerQuorumOf } from './quorum.ts';
 import { isSameName, isSamePerson, type PersonKey } from './same-person.ts';
-import { readEntry } from './standing.ts';
+import { readEntry, type Standing } from './standing.ts';
 
 /**
  * Returns a deferral adjusted to the rule in force: its approvers are on both the stored and the current list, and the
@@ -42,6 +42,29 @@ export function tightened(
           !askers.some((one) => isFrom(approval, one))),
     ),
   };
+}
+
+/**
+ * Returns the approvals that still count, judged by what people are now: a person who has left a group, or whose
+ * delegation has ended, no longer counts. A rotation counts as of the approval, and a token for what it vouched for.
+ */
+export function stillCounting(
+  { approvals, approvers, alsoBy }: Pick<Deferral, 'approvals' | 'approvers' | 'alsoBy'>,
+  standingOf: (email: string) => Standing,
+): Approval[] {
+  return approvals.flatMap((approval) => {
+    const { approver, for: delegator, byToken = [], as = [] } = approval;
+    const own = standingOf(approver);
+    const right = delegator === undefined ? own : own.for?.find(({ email }) => email === delegator);
+    if (right === undefined) return [];
+    const left = as.filter(
+      (entry) =>
+        right.as.includes(entry) || byToken.includes(entry) || readEntry(entry)?.kind === 'oncall',
+    );
+    const judged = { ...approval, ...(as.length === 0 ? {} : { as: left }) };
+    const lists = { approvers, ...(alsoBy === undefined ? {} : { alsoBy }) };
+    return isListed(lists, countedAs(judged)) ? [judged] : [];
+  });
 }
 
 /** Returns the limits of remembered approvals that two rules have in common; none if one of them allows no such approval. */

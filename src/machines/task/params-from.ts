@@ -73,9 +73,12 @@ export function withAttempt<Type extends string>(type: Type) {
   return { type, params: trialOf };
 }
 
-function trialOf({ context, event: { attempt, today = null, edit = null } }: Decide): Trial {
+function trialOf({ context, event }: Decide): Trial {
+  const { attempt, today = null, edit = null } = event;
   const askers = [context.run.requester, ...speakersIn(context)];
-  return { attempt, deferral: tightened(pendingDeferral(context), today, askers), edit };
+  const pending = pendingDeferral(context);
+  const counted = { ...pending, approvals: [...(event.approvals ?? pending.approvals)] };
+  return { attempt, deferral: tightened(counted, today, askers), edit };
 }
 
 /** Names an action or a guard whose parameter is the event's time, in epoch milliseconds. */

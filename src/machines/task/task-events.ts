@@ -3,6 +3,7 @@ import type { Compaction } from '../domain/compaction.ts';
 import type { CallEnd } from '../domain/facts.ts';
 import type { Finding, Refusal } from '../domain/finding.ts';
 import type {
+  Approval,
   CutReason,
   Exchange,
   FollowUp,
@@ -26,13 +27,14 @@ import type { PersonKey } from '../governance/same-person.ts';
 export type TaskEvent =
   /**
    * `today` is the tool's rule in the policy in force, `edit` are the arguments of the attempt; `null` or absent if there
-   * is none.
+   * is none. `approvals` are the earlier ones that still count; all of them if absent.
    */
   | {
       type: 'deferral.decide';
       attempt: DecisionAttempt;
       today?: DeferRule | null;
       edit?: ProposedEdit | null;
+      approvals?: readonly Approval[];
     }
   /** The policy in force decides differently on the held call. */
   | { type: 'policy.changed'; at: number }

@@ -44,3 +44,17 @@ it.each([
 ])('names the place here of %s', (line, problem) => {
   expect(linesOf(read(`${head}${line}\n`))).toContain(problem);
 });
+
+it.each([
+  [
+    'on_restart: resume',
+    'error 2:1 on_restart | on_restart: unknown key; it belongs under security.defer',
+  ],
+  [
+    'security: {on_restart: resume}',
+    'error 2:12 security.on_restart | security.on_restart: unknown key; it belongs under security.defer',
+  ],
+  ['enabled: true', 'warning 2:1 enabled | enabled: unknown key; remove it'],
+])('names the place of a key in the wrong place: %s', (text, line) => {
+  expect(linesOf(read(`agent_id: x\n${text}\n`))).toEqual([line]);
+});

@@ -34,7 +34,11 @@ describe('a directory', () => {
     });
     expect(directory.standingOf({ email: 'BO@example.com', caller }, 0)).toEqual({
       as: [
-        ...['group:legal', 'oncall:ops', 'group:staff'],
+        ...['group:legal', 'oncall:ops', 'group:staff', 'group:ops/staff'],
+        ...['claim:level=3', 'claim:roles=a', 'claim:roles=b'],
+      ],
+      byToken: [
+        ...['group:staff', 'group:ops/staff'],
         ...['claim:level=3', 'claim:roles=a', 'claim:roles=b'],
       ],
     });

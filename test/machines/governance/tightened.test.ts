@@ -4,8 +4,9 @@ import type { Deferral, RequiredReason } from '../../../src/machines/domain/task
 import { isRefused } from '../../../src/machines/governance/approvers.ts';
 import { isShortOfQuorum } from '../../../src/machines/governance/decision.ts';
 import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
+import type { Standing } from '../../../src/machines/governance/standing.ts';
 import { strictest } from '../../../src/machines/governance/strictest.ts';
-import { tightened } from '../../../src/machines/governance/tightened.ts';
+import { stillCounting, tightened } from '../../../src/machines/governance/tightened.ts';
 import { aCaller, aDeferRule, aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 
 const [ann, bo, eve] = ['ann@example.com', 'bo@example.com', 'eve@example.com'];
@@ -158,5 +159,31 @@ describe('a deferral under the rule in force', () => {
         expect(isReleased && allowed.size < Math.max(was.quorum, is.quorum)).toBe(false);
       }),
     );
+  });
+});
+
+describe('the approvals that still count', () => {
+  const approvers = ['group:finance', 'oncall:ops', 'eve@example.com'];
+  const standings: Record<string, Standing> = {
+    [ann]: { as: ['group:finance'] },
+    [bo]: { as: [], for: [{ email: ann, as: ['group:finance'] }] },
+  };
+  const standingOf = (email: string) => standings[email] ?? { as: [] };
+  const counting = (approval: object) =>
+    stillCounting(
+      aDeferral({ approvers, approvals: [{ approver: 'cy@example.com', at: 1, ...approval }] }),
+      standingOf,
+    ).length;
+
+  it.each<[string, object, number]>([
+    ['of a member', { approver: ann, as: ['group:finance'] }, 1],
+    ['of a person who has left the group', { as: ['group:finance'] }, 0],
+    ['of a member by a token', { as: ['group:finance'], byToken: ['group:finance'] }, 1],
+    ['of a person who was on call', { as: ['oncall:ops'] }, 1],
+    ['of a listed person', { approver: eve }, 1],
+    ['for a person whose delegation stands', { approver: bo, for: ann, as: ['group:finance'] }, 1],
+    ['for a person whose delegation has ended', { for: ann, as: ['group:finance'] }, 0],
+  ])('include that %s: %j %d', (_, approval, expected) => {
+    expect(counting(approval)).toBe(expected);
   });
 });
