@@ -57,7 +57,7 @@ export class AgentClient {
       const text = await response.body.text();
       const { statusCode: status } = response;
       if (status === 200) return text;
-      throw refusal({ status, body: parseJson(text) }, this.#address, call.taskId);
+      throw refusal({ status, body: parseJson(text) }, this.#address, call);
     } catch (error) {
       throw this.#explained(error, call);
     }
@@ -98,7 +98,7 @@ export class AgentClient {
     const isDone = response.statusCode === 200 || response.statusCode === 201;
     if (!isDone || body === undefined) {
       const status = response.statusCode;
-      throw refusal({ status, body }, this.#address, call.taskId);
+      throw refusal({ status, body }, this.#address, call);
     }
     return body;
   }

@@ -38,13 +38,18 @@ const auditBroken: { code: string; exitCode: ExitCode; hint?: string } = {
 export function refusal(
   { status, body }: { status: number; body: unknown },
   address: AgentAddress,
-  taskId?: string,
+  { path, taskId }: { path: string; taskId?: string },
 ): CliError {
   const { code } = Object(body) as { code?: unknown };
   const known = (code === 'audit_broken' ? auditBroken : refusals.get(status)) ?? {
     ...{ code: 'agent_error', exitCode: exitCodes.failed },
   };
-  const hint = hintOf(status, address, taskId) ?? known.hint;
+  const hint =
+    status === 404
+      ? `see what there is with: ${listCommand(path, address)}`
+      : taskId !== undefined && status === 503
+        ? lookLater(taskId, address)
+        : known.hint;
   return new CliError(wordsOf(body) ?? `the agent answered with status ${status}`, {
     code: known.code,
     exitCode: known.exitCode,
@@ -53,9 +58,17 @@ export function refusal(
   });
 }
 
-function hintOf(status: number, address: AgentAddress, taskId?: string): string | undefined {
-  if (status === 404) return `see what there is with: ${commandLine(`task list${address.flags}`)}`;
-  return taskId !== undefined && status === 503 ? lookLater(taskId, address) : undefined;
+/** The commands that list what requests name, by the start of their path. */
+const lists: Readonly<Record<string, string>> = {
+  delegations: 'delegate list',
+  grants: 'grants list',
+  'mcp-servers': 'mcp list',
+};
+
+function listCommand(path: string, { flags, proof }: AgentAddress): string {
+  const list = lists[path.split('/')[1] ?? ''] ?? 'task list';
+  // `mcp list` reads the agent's folder, and has no option for an address.
+  return commandLine(list + (list === 'mcp list' && proof === null ? ' --dir DIR' : flags));
 }
 
 /** Connection errors that mean no process listens at the address. */

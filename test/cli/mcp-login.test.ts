@@ -50,7 +50,11 @@ it('signs the agent in by the redirect of the browser, shows the health, and sig
   expect((await holdpoint(['mcp', 'logout', 'shop', '--dir', path])).stdout).toBe(
     'signed out of shop\n',
   );
-  expect((await holdpoint(['mcp', 'login', 'crm', '--dir', path])).code).toBe(3);
+  const unknown = await holdpoint(['mcp', 'login', 'crm', '--dir', path]);
+  expect([unknown.code, unknown.stderr]).toEqual([
+    3,
+    `error: there is no MCP server of this name; see what there is with: holdpoint mcp list --dir ${path}\n`,
+  ]);
   const { stdout, stderr: said } = await daemon.stop();
   for (const text of ['access-1', 'refresh-1']) expect(stdout + said).not.toContain(text);
 });

@@ -115,10 +115,20 @@ describe('handshake/hello', () => {
     ]);
   });
 
+  it('accepts every version of the same major version, and ignores unknown fields', async () => {
+    const agent = await startGuardian();
+    for (const versions of [['0.1.7'], ['1.0.0', '0.1.12'], ['0.2.0']]) {
+      const opened = await new AcsClient(agent).hello({
+        ...{ acs_versions_supported: versions, made_up: { by: 'a later patch' } },
+      });
+      expect(opened.negotiated_version).toBe('0.1.0');
+    }
+  });
+
   it('refuses a version and a transport that it does not speak', async () => {
     const agent = await startGuardian();
     const client = new AcsClient(agent);
-    const old = await client.hello({ acs_versions_supported: ['0.2.0', '1.0.0'] });
+    const old = await client.hello({ acs_versions_supported: ['1.0.0', '10.1.0'] });
     expect([old.code, old.data.supported_versions]).toEqual([-32001, ['0.1.0']]);
     expect((await client.hello({ transports_supported: ['stdio'] })).code).toBe(-32000);
     expect((await client.hello({ provenance_producer: 'model' })).code).toBe(-32602);

@@ -6,6 +6,7 @@ import { parseJson } from '../../machines/json.ts';
 import { readSmallFile } from '../read-small-file.ts';
 import { isAlive } from './is-alive.ts';
 import { ownNote } from './own-note.ts';
+import { processStart } from './process-start.ts';
 import { randomToken } from './serve-file.ts';
 import { writePrivately } from './write-privately.ts';
 
@@ -13,6 +14,8 @@ const listening = z.object({
   pid: z.int().positive(),
   port: z.int().min(1).max(65_535),
   host: z.string(),
+  /** Start time of the process, from `processStart`; absent in files of older releases. */
+  started: z.string().nullable().optional(),
 });
 
 const dashboardFile = z.object({ dashboards: z.array(listening).max(100) });
@@ -24,16 +27,17 @@ export type DashboardListening = z.infer<typeof listening>;
  * Records in the workspace's `.service/ui.json` where a dashboard of this process listens, and returns a function that
  * removes the record. The agents of the workspace close that port to their tools. Throws file system errors.
  */
-export function noteDashboard(workspace: string, at: Omit<DashboardListening, 'pid'>): () => void {
+export function noteDashboard(
+  workspace: string,
+  at: Omit<DashboardListening, 'pid' | 'started'>,
+): () => void {
   const { pid } = process;
   const folder = makeFolderIn(workspace);
   const others = () =>
-    readDashboards(workspace).filter(
-      (one) => isAlive(one.pid) && (one.pid !== pid || one.port !== at.port),
-    );
+    readDashboards(workspace).filter((one) => one.pid !== pid || one.port !== at.port);
   const write = (dashboards: DashboardListening[]): void =>
     writePrivately(join(folder, 'ui.json'), `${JSON.stringify({ dashboards })}\n`);
-  write([...others(), { pid, ...at }]);
+  write([...others(), { pid, started: processStart(pid), ...at }]);
   return () => {
     const left = others();
     if (left.length > 0) write(left);
@@ -41,11 +45,17 @@ export function noteDashboard(workspace: string, at: Omit<DashboardListening, 'p
   };
 }
 
-/** Returns the listening addresses of a workspace's dashboards from `.service/ui.json`; empty without one. */
+/** Returns the listening addresses of a workspace's running dashboards from `.service/ui.json`; empty without one. */
 export function readDashboards(workspace: string): DashboardListening[] {
   const text = readSmallFile(join(workspace, '.service', 'ui.json'), isTrusted);
   if (text === null) return [];
-  return dashboardFile.safeParse(parseJson(text)).data?.dashboards ?? [];
+  const found = dashboardFile.safeParse(parseJson(text)).data?.dashboards ?? [];
+  return found.filter(isRunning);
+}
+
+/** A killed dashboard leaves its entry, and its process id may be reused. */
+function isRunning({ pid, started }: DashboardListening): boolean {
+  return isAlive(pid) && (started === undefined || started === processStart(pid));
 }
 
 /** True for a file owned by this user or root. */

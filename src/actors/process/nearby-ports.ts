@@ -1,6 +1,7 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readDashboards } from './dashboard-file.ts';
+import { mayServe } from './may-serve.ts';
 import { readServeFile } from './serve-file.ts';
 
 /** Maximum folders of a workspace that are searched, as in the dashboard. */
@@ -11,7 +12,7 @@ const goodFor = 250;
 
 /**
  * Returns a function that finds the local ports of an agent's neighbours: dashboards of its folder and the folders
- * above it, and other agents of the workspace, in the parent folder and in its subfolders. Reads their files at most
+ * above it, and other agents of the workspace, in the parent folder and in its subfolders, while their processes run. Reads their files at most
  * four times a second.
  */
 export function nearbyPorts(
@@ -35,8 +36,9 @@ export function nearbyPorts(
 }
 
 function portsOf(folder: string): number[] {
-  const served = readServeFile(join(folder, '.service'));
-  if (served === null) return [];
+  const stateFolder = join(folder, '.service');
+  const served = readServeFile(stateFolder);
+  if (served === null || !mayServe(served.pid, stateFolder)) return [];
   const { port, inspector_port: inspector = null } = served;
   return inspector === null ? [port] : [port, inspector];
 }

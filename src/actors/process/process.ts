@@ -12,6 +12,7 @@ export { holdsFile } from './holds-file.ts';
 export { hookThatAsked, writeHookFile } from './hook-file.ts';
 export { isAlive } from './is-alive.ts';
 export { logFileVariable, longestLog, openLogFile, shiftLogs } from './log-file.ts';
+export { mayServe } from './may-serve.ts';
 export { nearbyPorts } from './nearby-ports.ts';
 export { RotatedLog } from './rotated-log.ts';
 export { makeRunFolder, runSocket, sweepRunFolders } from './run-folder.ts';

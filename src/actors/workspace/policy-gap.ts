@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ServedAgent } from '../../machines/agent-process/served-agent.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { commandLine } from '../command-line.ts';
-import { isAlive, readServeFile } from '../process/process.ts';
+import { mayServe, readServeFile } from '../process/process.ts';
 import { servedAgent } from './sight-agent.ts';
 
 /** A running agent whose rules differ from those in its files. */
@@ -50,8 +50,9 @@ function remedyOf({
 
 /** Like `policyGap`, for the agent in a folder's `serve.json`. */
 export function policyGapIn(directory: string, policySha256: string | null): PolicyGap | null {
-  const served = readServeFile(join(directory, '.service'));
-  if (served === null || !isAlive(served.pid)) return null;
+  const stateFolder = join(directory, '.service');
+  const served = readServeFile(stateFolder);
+  if (served === null || !mayServe(served.pid, stateFolder)) return null;
   return policyGap(directory, servedAgent(served), policySha256);
 }
 

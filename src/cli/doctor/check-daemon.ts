@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { request } from 'undici';
-import { isAlive, readServeFile } from '../../actors/process/process.ts';
+import { mayServe, readServeFile } from '../../actors/process/process.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { localUrl } from '../../machines/url-of.ts';
 import { unaskedHooks } from '../guard/unasked-hooks.ts';
@@ -13,7 +13,7 @@ const patience = 3_000;
 export async function checkDaemon({ directory, stateFolder }: Subject): Promise<Finding> {
   const served = readServeFile(stateFolder);
   if (served === null) return { status: 'pass', message: 'the agent is not running' };
-  if (!isAlive(served.pid)) {
+  if (!mayServe(served.pid, stateFolder)) {
     return {
       status: 'warn',
       message: `serve.json names process ${served.pid}, which is gone: the agent did not stop by itself`,

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { isAlive, readServeFile } from '../../actors/process/process.ts';
+import { mayServe, readServeFile } from '../../actors/process/process.ts';
 import { mostConnections } from '../../http/limit-connections.ts';
 import type { Finding, Subject } from './check.ts';
 
@@ -34,7 +34,7 @@ export function checkConnections(most: number = mostConnections()): Finding {
 /** Checks the port that the agent uses, or that a start would try first: it must be free or belong to the agent. */
 export async function checkPort({ stateFolder }: Subject, usual = usualPort): Promise<Finding> {
   const served = readServeFile(stateFolder);
-  const isOwn = served !== null && isAlive(served.pid);
+  const isOwn = served !== null && mayServe(served.pid, stateFolder);
   const port = isOwn ? served.port : usual;
   const error = await tryListen(port, isOwn ? served.host : usualHost);
   if (error === null) return { status: 'pass', message: `port ${port} is free` };

@@ -1,6 +1,13 @@
 import type { AcsSession } from '../../actors/ports/acs-sessions.ts';
 import type { JsonObject } from '../../machines/json.ts';
-import { AcsError, type AcsRequest, acsVersion, clientHello, readPayload } from '../wire/acs.ts';
+import {
+  AcsError,
+  type AcsRequest,
+  acsVersion,
+  clientHello,
+  isAcceptedVersion,
+  readPayload,
+} from '../wire/acs.ts';
 import { evaluatedMethods } from './acs-methods.ts';
 import { acsAlgorithm } from './acs-signature.ts';
 import type { SessionPorts } from './change-session.ts';
@@ -23,7 +30,7 @@ export async function negotiate(
 ): Promise<JsonObject> {
   const { metadata, payload, request_id } = request.params;
   const hello = readPayload(clientHello, payload);
-  if (!hello.acs_versions_supported.includes(acsVersion)) throw otherVersion();
+  if (!hello.acs_versions_supported.some(isAcceptedVersion)) throw otherVersion();
   const transport = ['https', 'http'].find(
     (one) => hello.transports_supported.includes(one) && (isSecure || one === 'http'),
   );

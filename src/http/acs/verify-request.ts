@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AcsSession, AcsSessions } from '../../actors/ports/acs-sessions.ts';
 import type { JsonObject } from '../../machines/json.ts';
-import { AcsError, type AcsRequest, acsVersion } from '../wire/acs.ts';
+import { AcsError, type AcsRequest, acsVersion, isAcceptedVersion } from '../wire/acs.ts';
 import { acsAlgorithm, isSignedBy, type SessionKey, sessionKey } from './acs-signature.ts';
 
 /** The secrets of clients, by `key_id`. */
@@ -37,7 +37,7 @@ export function verified(secrets: AcsSecrets, request: AcsRequest, body: JsonObj
 
 /** Checks the version and the time of a request. Throws AcsError. */
 export function checkTerms({ params }: AcsRequest, { skew, now }: { skew: number; now: number }) {
-  if (!params.acs_version.startsWith('0.')) throw otherVersion();
+  if (!isAcceptedVersion(params.acs_version)) throw otherVersion();
   if (Math.abs(Date.parse(params.timestamp) - now) <= skew) return;
   const message = `the timestamp is more than ${skew} ms away from the clock of the gate; set the clock right`;
   throw new AcsError('outOfWindow', message, { skew_window_ms: skew });

@@ -6,6 +6,11 @@ import type { RpcId } from './json-rpc.ts';
 /** The version of the Agent Control Standard that the gate speaks. */
 export const acsVersion = '0.1.0';
 
+/** Returns true for a version that the gate accepts: one of the same major version, by section 3 of the standard. */
+export function isAcceptedVersion(version: string): boolean {
+  return version.split('.', 1)[0] === acsVersion.split('.', 1)[0];
+}
+
 const short = z.string().min(1).max(256);
 
 const uuid = z

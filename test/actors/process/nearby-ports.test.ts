@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { nearbyPorts } from '../../../src/actors/process/nearby-ports.ts';
+import { processStart } from '../../../src/actors/process/process-start.ts';
 import { writeServeFile } from '../../../src/actors/process/serve-file.ts';
+import { lockDirectory } from '../../../src/actors/records/store/directory-lock.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
 function folderIn(parent: string, name: string): string {
@@ -11,9 +15,14 @@ function folderIn(parent: string, name: string): string {
   return folder;
 }
 
-function serve(folder: string, port: number, inspector?: number): void {
-  writeServeFile(join(folder, '.service'), {
-    ...{ pid: 1, port, host: '127.0.0.1', auth_enabled: false, token_path: '' },
+function serve(folder: string, port: number, inspector?: number, pid = process.pid): void {
+  const stateFolder = join(folder, '.service');
+  if (pid === process.pid) {
+    const lock = lockDirectory(stateFolder);
+    onTestFinished(() => lock.release());
+  }
+  writeServeFile(stateFolder, {
+    ...{ pid, port, host: '127.0.0.1', auth_enabled: false, token_path: '' },
     ...{ started_at: '', version: '', proof_key: '' },
     ...(inspector === undefined ? {} : { inspector_port: inspector }),
   });
@@ -59,4 +68,34 @@ it('looks again after a quarter of a second, also for what is new, and passes ov
   rmSync(join(workspace, 'desk'), { recursive: true });
   now = 500;
   expect([...ports()]).toEqual([4200]);
+});
+
+it('opens the ports of an agent and of a dashboard whose processes were killed', async () => {
+  const workspace = folderIn(temporaryFolder(), 'workspace');
+  const agent = folderIn(workspace, 'till');
+  const desk = folderIn(workspace, 'desk');
+  const killed = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  await once(killed, 'spawn');
+  const { pid = 0 } = killed;
+  let now = 0;
+  const ports = nearbyPorts(agent, () => now);
+  const dashboards = [{ pid, port: 4200, host: '127.0.0.1' }];
+  writeFileSync(join(workspace, '.service/ui.json'), JSON.stringify({ dashboards }));
+  expect([...ports()]).toEqual([4200]);
+  serve(desk, 8081, 8181, pid);
+  killed.kill('SIGKILL');
+  await once(killed, 'exit');
+  now = 250;
+  expect([...ports()]).toEqual([]);
+});
+
+it('opens the ports of an agent and of a dashboard whose process ids were reused', () => {
+  const workspace = folderIn(temporaryFolder(), 'workspace');
+  const agent = folderIn(workspace, 'till');
+  const desk = folderIn(workspace, 'desk');
+  serve(desk, 8081, 8181, process.ppid);
+  const reused = { pid: process.pid, port: 4200, host: '127.0.0.1', started: '1' };
+  const dashboards = [reused, { ...reused, port: 4201, started: processStart(process.pid) }];
+  writeFileSync(join(workspace, '.service/ui.json'), JSON.stringify({ dashboards }));
+  expect([...nearbyPorts(agent)()]).toEqual([4201]);
 });
