@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../actors/ports/ids.ts';
+import type { Lingering } from './lingering.ts';
 import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
 import type { RefusedRequest } from './wire/present-refusal.ts';
 
@@ -39,9 +41,11 @@ export interface Exchange {
 export function answerClientErrors({
   ids,
   exchangeOn,
+  lingering,
 }: {
   ids: Ids;
   exchangeOn: (socket: Duplex) => Exchange | undefined;
+  lingering: Lingering;
 }) {
   return function clientErrorAnswerer(error: UnreadError, socket: Duplex): void {
     const isMine = error.code !== 'ECONNRESET' && socket.writable;
@@ -50,7 +54,7 @@ export function answerClientErrors({
     const refusal = refusals[error.code ?? ''] ?? malformed;
     const asked = askedIn(exchange, error.rawPacket);
     const told = asked === null ? refusal : { ...refusal, asked };
-    socket.end(rawRefusal(told, ids.next()), () => socket.destroy());
+    lingering.close(socket as Socket, rawRefusal(told, ids.next()));
   };
 }
 

@@ -1,14 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Ids } from '../actors/ports/ids.ts';
 import { answerClientErrors, type Exchange } from './answer-client-error.ts';
+import { proxyTrust } from './client-address.ts';
 import { limitConnections, mostConnections } from './limit-connections.ts';
+import { Lingering, type LingeringLimits } from './lingering.ts';
 import { rawRefusal } from './raw-refusal.ts';
 import type { RequestState } from './request-state.ts';
 
 /** Number of further ports tried if the caller named no port (docs/contract/command.md). */
 const furtherPorts = 10;
+
+/** Maximum bytes of an unread body after which its connection is used again. */
+const longestRest = 64 * 1024;
 
 /** The requested port is not available. */
 export class ListenError extends Error {
@@ -26,6 +32,8 @@ export interface ListenOptions {
   arrival?: { headers: number; request: number; checkedEvery: number };
   /** Maximum number of concurrent connections; derived from the open-file limit when absent. */
   connections?: number;
+  /** Limits of reading from clients after their answer. */
+  lingering?: Partial<LingeringLimits>;
   /** Proxies exempt from the per-address connection limit. */
   trustedProxies?: readonly string[];
 }
@@ -60,12 +68,15 @@ function createHardenedServer(
     arrival = usualArrival,
     connections = mostConnections(),
     trustedProxies = [],
+    lingering: limits,
   }: ListenOptions,
 ): Server {
   const handle = app.callback();
   const exchanges = new WeakMap<Duplex, Exchange>();
+  const lingering = new Lingering(limits, proxyTrust(trustedProxies));
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     exchanges.set(request.socket, { request, response });
+    if (isLong(request)) closeUnlessRead(request, response);
     void handle(request, response);
   };
   const server = createServer(
@@ -80,19 +91,58 @@ function createHardenedServer(
   server.maxHeadersCount = 0;
   // Without these listeners Node would answer on its own or close the connection silently.
   server.on('checkExpectation', serve);
-  server.on('connect', (_: IncomingMessage, socket: Duplex) => refuseTunnel(socket, ids.next()));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(request, response);
+    serve(request, response);
+  });
+  server.on('connect', (_: IncomingMessage, socket: Duplex) =>
+    lingering.close(socket as Socket, rawRefusal(tunnel, ids.next())),
+  );
   server.on(
     'clientError',
-    answerClientErrors({ ids, exchangeOn: (socket) => exchanges.get(socket) }),
+    answerClientErrors({ ids, exchangeOn: (socket) => exchanges.get(socket), lingering }),
   );
+  server.on('connection', (socket: Socket) => {
+    const destroySoon = socket.destroySoon.bind(socket);
+    // Node calls this after the last response of a connection.
+    socket.destroySoon = () => {
+      if (exchanges.get(socket)?.request.complete !== false) return destroySoon();
+      lingering.close(socket);
+    };
+  });
   limitConnections(server, { most: connections, ids, trustedProxies });
   return server;
 }
 
-function refuseTunnel(socket: Duplex, correlationId: string): void {
-  socket.on('error', () => undefined);
-  const refusal = { status: 501, error: 'CONNECT is not supported; this is no proxy' };
-  socket.end(rawRefusal(refusal, correlationId), () => socket.destroy());
+const tunnel = { status: 501, error: 'CONNECT is not supported; this is no proxy' };
+
+/** Returns true if the body may be too long to be discarded for the next request of the connection. */
+function isLong({ headers }: IncomingMessage): boolean {
+  return (
+    Number(headers['content-length'] ?? 0) > longestRest ||
+    headers['transfer-encoding'] !== undefined ||
+    // A client may leave out a body that was refused.
+    headers.expect !== undefined
+  );
+}
+
+/** Closes the connection after a response that begins before the body was read. */
+function closeUnlessRead(request: IncomingMessage, response: ServerResponse): void {
+  const { shouldKeepAlive } = response;
+  response.shouldKeepAlive = false;
+  request.once('end', () => {
+    response.shouldKeepAlive = shouldKeepAlive;
+  });
+}
+
+/** Asks for the body of `Expect: 100-continue` when it is read, never for one that is refused. */
+function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+  const onListener = (event: string | symbol): void => {
+    if (event !== 'data' && event !== 'readable') return;
+    request.off('newListener', onListener);
+    if (!response.headersSent) response.writeContinue();
+  };
+  request.on('newListener', onListener);
 }
 
 function tryListen(

@@ -13,9 +13,6 @@ import { isRead } from './is-read.ts';
 /** Maximum number of remembered addresses. The least recently seen one is evicted first. */
 const mostAddresses = 10_000;
 
-/** Maximum number of bytes read from the rest of a rejected body to keep the connection usable. */
-const longestRest = 64 * 1024;
-
 /** Health checks are exempt, so traffic from the same address cannot make them fail. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
@@ -47,9 +44,9 @@ export function limitRate({
 }): Middleware<RequestState> {
   const addressOf = clientAddress(limits.trustedProxies);
   const bucketsOf = bucketKeeper(limits);
-  const refuse: Refuse = (ctx, wait) => {
+  const refuse: Refuse = (wait) => {
     onLimited();
-    return tooMany(ctx, wait);
+    return tooMany(wait);
   };
   return async function rateLimiter(ctx: Context, next: Next) {
     const address = addressOf(ctx.req);
@@ -60,13 +57,13 @@ export function limitRate({
     const buckets = bucketsOf(addressGroup(address), now);
     const wait = (reads ? buckets.read : buckets.write).take(now);
     if (wait === 0) return void (await next());
-    if (!limits.cancelExempt || !(await isCancel(ctx))) throw refuse(ctx, wait);
+    if (!limits.cancelExempt || !(await isCancel(ctx))) throw refuse(wait);
     await passIfLetIn(ctx, next, { wait, bucket: buckets.cancel, now, refuse });
   };
 }
 
 /** Creates the refusal of a request whose address must wait for so many seconds, and counts it. */
-type Refuse = (ctx: Context, wait: number) => Problem;
+type Refuse = (wait: number) => Problem;
 
 /** A cancel above the rate limit. */
 interface Excess {
@@ -85,11 +82,11 @@ async function passIfLetIn(
   next: Next,
   { wait, bucket, now, refuse }: Excess,
 ): Promise<void> {
-  if (bucket.take(now) > 0) throw refuse(ctx, wait);
+  if (bucket.take(now) > 0) throw refuse(wait);
   try {
     await next();
   } catch (error) {
-    if (error instanceof Problem && error.status === 401) throw refuse(ctx, wait);
+    if (error instanceof Problem && error.status === 401) throw refuse(wait);
     bucket.giveBack();
     throw error;
   }
@@ -114,12 +111,8 @@ function bucketKeeper({ readRps, readBurst, writeRps, writeBurst }: RateLimits) 
   };
 }
 
-function tooMany(ctx: Context, wait: number): Problem {
+function tooMany(wait: number): Problem {
   const seconds = Math.max(1, Math.ceil(wait));
-  const isEndless = ctx.get('Transfer-Encoding') !== '' || (ctx.request.length ?? 0) > longestRest;
-  return new Problem(
-    429,
-    { error: `too many requests; try again in ${seconds} s` },
-    { 'Retry-After': String(seconds), ...(isEndless ? { Connection: 'close' } : {}) },
-  );
+  const error = `too many requests; try again in ${seconds} s`;
+  return new Problem(429, { error }, { 'Retry-After': String(seconds) });
 }
