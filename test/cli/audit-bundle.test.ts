@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import Zip from 'jszip';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chainLine } from '../../src/actors/records/log/chain-line.ts';
 import { receiptClaims } from '../../src/actors/records/log/receipt-claims.ts';
 import { signReceipt } from '../../src/actors/records/log/sign-receipt.ts';
 import { builtBundlePage } from '../../src/agent/built-page.ts';
@@ -38,6 +39,59 @@ const eventsOf = (agent: string) =>
 const refunds = logOf(eventsOf('refunds'), undefined, own.signer);
 const billing = logOf(eventsOf('billing'));
 const hashOf = (line: string | undefined): string => hash('sha256', (line ?? '').trimEnd(), 'hex');
+
+/** A call that a person released and that timed out, and a denied one of a hostile name. */
+function storyOf() {
+  const call = { call_id: 'c-1', args_sha256: 'ab'.repeat(32), policy_sha256: policySha256 };
+  const of = (minute: number, event: string, fields: JsonObject) => ({
+    ...{ event, ts: at(minute), seq: minute + 1, task_id: 't-1', fields },
+  });
+  return [
+    of(0, 'session_start', { email: 'bob@example.com', provider: 'staff' }),
+    of(1, 'call_ruled', { ...call, tool: 'pay', decision: 'defer', layer: 'defer', reason: 'r' }),
+    of(2, 'task_deferred', { ...call, tool: 'pay', to: 'channel:slack:#refunds' }),
+    of(3, 'task_deferred_decision', {
+      ...{ ...call, tool: 'pay', decision: 'approve', approver: 'ann@example.com', note: 'ok' },
+      ...{ method: 'oidc', provider: 'staff' },
+    }),
+    of(4, 'tool_exec', { ...call, tool: 'pay', phase: 'start' }),
+    of(5, 'tool_exec', {
+      ...call,
+      tool: 'pay',
+      phase: 'end',
+      outcome: 'unknown',
+      error: 'timeout',
+    }),
+    of(6, 'call_ruled', { call_id: 'c-2', tool: '<b>\u202e', decision: 'deny', layer: 'static' }),
+  ];
+}
+
+const policyOfStory = JSON.stringify({
+  security: { defer: { tools: { pay: [{ to: ['channel:slack:#refunds'] }] } } },
+});
+const policySha256 = hash('sha256', policyOfStory, 'hex');
+
+/** The page of a bundle of that story. */
+async function reportOf(): Promise<string> {
+  const { lines, head } = logOf(storyOf(), undefined, own.signer);
+  const hashed = lines.map((line) => ({ line: JSON.parse(line), sha256: hashOf(line) }));
+  const receipts = ['c-1', 'c-2'].map((call_id) => {
+    const claims = receiptClaims(hashed, call_id) as JsonObject;
+    return {
+      task_id: 't-1',
+      call_id,
+      jws: signReceipt({ ...claims, issued_at: at(9) }, own.signer),
+    };
+  });
+  const agent = {
+    ...{ agentId: 'refunds', log: lines.join(''), head, runs: [[1, 7]] as [number, number][] },
+    ...{ continuedFrom: null, keys: jwks, policies: '', receipts },
+    policyTexts: new Map([[policySha256, policyOfStory]]),
+    verdict: { ok: true, sentence: '7 events, chain intact, 7 signed', head },
+  };
+  const scope = { createdAt: at(10), from: null, to: null, taskId: null };
+  return bundleFiles(scope, [agent], await builtBundlePage()).get('verify.html')!;
+}
 
 let workspace: string;
 let browser: TestBrowser;
@@ -79,7 +133,7 @@ async function filesOf(path: string): Promise<Record<string, string>> {
 
 const rowsOf = (page: Page): Promise<string[][]> =>
   page
-    .locator('tbody tr')
+    .locator('#parts tbody tr')
     .evaluateAll((rows: any[]) =>
       rows.map(({ cells }) => [...cells].map((cell) => String(cell.textContent))),
     );
@@ -97,7 +151,7 @@ async function verdictOf(html: string): Promise<{ page: Page; verdict: string; r
 }
 
 async function end(page: Page): Promise<string> {
-  await page.locator('#verdict:is(.good, .bad)').waitFor();
+  await page.locator('#verdict:is(.good, .open, .bad)').waitFor();
   return page.locator('#verdict').innerText();
 }
 
@@ -147,7 +201,7 @@ describe('audit bundle', () => {
       [
         'refunds',
         'whole log, when the bundle was made',
-        `10 events, chain intact, 10 signed, last hash ${refunds.head}`,
+        `reported by the bundle, not checked: 10 events, chain intact, 10 signed, last hash ${refunds.head}`,
       ],
       ['refunds', 'keys', `service-audit-v1: ${own.publicKey.x}`],
     ]);
@@ -189,7 +243,10 @@ describe('audit bundle', () => {
   it('verifies the files of an archive, too', async () => {
     const { path, files } = await bundle();
     const { page, verdict } = await verdictOf(files['verify.html']!);
-    expect(verdict).toBe('The bundle is intact.');
+    const unsigned =
+      'The bundle is intact, but not all of it is signed: 1 of 2 agents is not signed, so its log could have been rewritten.';
+    expect(verdict).toBe(unsigned);
+    expect(await page.locator('#verdict').getAttribute('class')).toBe('open');
     const zip = await Zip.loadAsync(await readFile(path));
     const log = files['agents/billing/log.ndjson']!;
     zip.file('agents/billing/log.ndjson', log.split('\n').toSpliced(3, 1).join('\n'));
@@ -205,7 +262,7 @@ describe('audit bundle', () => {
       'broken: line 4: prev_hash does not match the previous line',
     ]);
     await page.locator('#file').setInputFiles(path);
-    await page.getByText('The bundle is intact.').waitFor();
+    await page.getByText(unsigned).waitFor();
   });
 
   it('holds the lines of one task, whose signatures prove them', async () => {
@@ -279,6 +336,108 @@ describe('audit bundle', () => {
     expect(lying.rows[2]?.[2]).toBe(
       'broken: call c-1 of task t-1: it states something else than its lines of the log',
     );
+  });
+
+  it('is not intact for a reader where each signature was removed and the chain made anew', async () => {
+    const { files } = await bundle('--agent', 'refunds');
+    const stripped = logOf(
+      eventsOf('refunds').map((event, index) => (index === 4 ? { ...event, fields: {} } : event)),
+    );
+    const [agent] = JSON.parse(files['bundle.json']!).agents;
+    const html = bundleFiles(
+      { createdAt: at(0), from: null, to: null, taskId: null },
+      [
+        {
+          ...{ agentId: 'refunds', log: stripped.lines.join(''), head: stripped.head },
+          ...{ runs: [[1, 10]], continuedFrom: null, keys: jwks, policies: stripped.lines[0]! },
+          ...{ policyTexts: new Map(), receipts: [], verdict: agent.verdict },
+        },
+      ],
+      await builtBundlePage(),
+    ).get('verify.html')!;
+    const { page, verdict, rows } = await verdictOf(html);
+    expect(rows.slice(0, 2)).toEqual([
+      ['refunds', 'lines', '10 lines, 10 links of the chain intact, 0 signatures valid'],
+      ['refunds', 'policies', '1 loaded, 0 with its text, 1 not signed'],
+    ]);
+    expect(verdict).toBe(
+      'The bundle is intact, but not all of it is signed: 1 of 1 agents is not signed, so its log could have been rewritten.',
+    );
+    expect(await page.locator('#verdict').getAttribute('class')).toBe('open');
+  });
+
+  it('reports each call with rule, people and outcome, and filters them', async () => {
+    const html = await reportOf();
+    const { page, verdict } = await verdictOf(html);
+    expect(verdict).toBe('The bundle is intact.');
+    const cells = (row: number) =>
+      page.locator('#calls tr.call').nth(row).locator('td').allInnerTexts();
+    const [time, ...rest] = await cells(0);
+    expect(time).toMatch(/2026/);
+    expect(await page.locator('#calls time').first().getAttribute('title')).toBe(at(2));
+    expect(rest.map((text) => text.replace(/\s+/g, ' ').trim())).toEqual(
+      [
+        ...['refunds', 'pay', 'sha256 abababababababab', 'hold defer', 'approved ann@example.com'],
+        ...['outcome unknown timeout', 'signed'],
+      ].map((text) =>
+        text === 'approved ann@example.com'
+          ? 'approved ann@example.com signed in to the approvals page, staff'
+          : text,
+      ),
+    );
+    expect((await cells(1)).at(2)?.trim()).toBe('<b>U+202E');
+    expect(await page.locator('#count').innerText()).toBe('2 of 2 calls');
+    await page.locator('#person').selectOption('ann@example.com');
+    expect(await page.locator('#count').innerText()).toBe('1 of 2 calls');
+    await page.locator('#calls tr.call button').click();
+    const detail = await page.locator('#calls tr.detail').innerText();
+    for (const part of [
+      'bob@example.com',
+      '"to": [',
+      'channel:slack:#refunds',
+      'ok',
+      'c-1',
+      'eyJ',
+    ]) {
+      expect(detail).toContain(part);
+    }
+    await page.locator('#tool').selectOption({ index: 1 });
+    expect(await page.locator('#count').innerText()).toBe('0 of 2 calls');
+  });
+
+  it('holds no new receipt of a line that was changed, and ends in 6', async () => {
+    const log = join(workspace, 'refunds/.service/audit.ndjson');
+    const story = logOf(storyOf(), undefined, own.signer).lines;
+    const signing = { audit: { signing: { enabled: true, key_env: 'AKEY', kid: own.signer.kid } } };
+    const settings = join(workspace, 'refunds/service.yaml');
+    const before = await readFile(settings, 'utf8');
+    await writeFile(settings, JSON.stringify({ agent_id: 'refunds', ...signing }));
+    const withKey = {
+      ...env,
+      AKEY: own.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+    };
+    const receiptsOf = async (lines: string[]) => {
+      await writeFile(log, lines.join(''));
+      const path = join(await temporaryFolder(), 'evidence.zip');
+      const { code, stderr } = await holdpointHere(
+        ['audit', 'bundle', '--dir', workspace, '--agent', 'refunds', '-o', path],
+        { env: withKey },
+      );
+      const files = await filesOf(path);
+      const calls = JSON.parse(files['agents/refunds/receipts.json']!);
+      return { code, stderr, calls: calls.map((one: { call_id: string }) => one.call_id) };
+    };
+    expect(await receiptsOf(story)).toEqual({ code: 0, stderr: '', calls: ['c-1', 'c-2'] });
+    const forged = story.map((line) => line.replace('ann@example.com', 'cfo@example.com'));
+    expect(await receiptsOf(forged)).toMatchObject({ code: 6, calls: [] });
+    const { line } = chainLine(
+      { ...storyOf().at(-1)!, fields: { call_id: 'c-2', decision: 'deny' } } as never,
+      hashOf(story.at(-2)),
+    );
+    const last = await receiptsOf([...story.slice(0, -1), `${line}\n`]);
+    expect(last).toMatchObject({ code: 6, calls: ['c-1'] });
+    await writeFile(settings, before);
+    await writeFile(log, refunds.lines.join(''));
   });
 
   it('holds a broken log with its verdict, and ends in 6', async () => {

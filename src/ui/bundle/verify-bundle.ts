@@ -22,7 +22,7 @@ export interface Manifest {
   agents: BundledAgent[];
 }
 
-interface BundledAgent {
+export interface BundledAgent {
   agent_id: string;
   folder: string;
   runs: [first: number, count: number][];
@@ -31,13 +31,17 @@ interface BundledAgent {
   verdict: { ok: boolean; sentence: string; head: string };
 }
 
-/** A verified part of a bundle. */
+/** The result of a part of a bundle: `open` for one that is intact, but whose lines are not all signed. */
 export interface PartResult {
   agent: string;
   part: string;
-  ok: boolean;
+  state: 'ok' | 'open' | 'broken';
   says: string;
+  /** The lines of the part and those without a signature, if it has lines. */
+  count?: { lines: number; unsigned: number };
 }
+
+type Finding = Omit<PartResult, 'agent' | 'part' | 'state'>;
 
 /** Verifies the parts of a bundle in order. Throws for a bundle that cannot be read. */
 export async function* verifyBundle(
@@ -49,15 +53,16 @@ export async function* verifyBundle(
     const { keys } = readPublicKeys(files[`${folder}/keys.json`] ?? '');
     const ring = keys.length === 0 ? null : await webKeyRing({ keys });
     const log = files[`${folder}/log.ndjson`] ?? '';
-    const parts: Record<string, () => Promise<string>> = {
+    const parts: Record<string, () => Promise<Finding>> = {
       lines: () => verifyLines(agent, log, ring),
       policies: () => verifyPolicies(files, folder, ring),
       receipts: () => verifyBundled(files[`${folder}/receipts.json`] ?? '', log, ring),
       'whole log, when the bundle was made': async () => {
         if (!verdict.ok) throw new Error(verdict.sentence);
-        return `${verdict.sentence}, last hash ${verdict.head}`;
+        const { sentence, head } = verdict;
+        return { says: `reported by the bundle, not checked: ${sentence}, last hash ${head}` };
       },
-      keys: async () => namesOf(keys),
+      keys: async () => ({ says: namesOf(keys) }),
     };
     for (const [part, verify] of Object.entries(parts)) {
       yield { agent: id, part, ...(await resultOf(verify)) };
@@ -65,12 +70,15 @@ export async function* verifyBundle(
   }
 }
 
-async function resultOf(verify: () => Promise<string>): Promise<{ ok: boolean; says: string }> {
+async function resultOf(
+  verify: () => Promise<Finding>,
+): Promise<Omit<PartResult, 'agent' | 'part'>> {
   try {
-    return { ok: true, says: await verify() };
+    const found = await verify();
+    return { state: (found.count?.unsigned ?? 0) > 0 ? 'open' : 'ok', ...found };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { ok: false, says: `broken: ${reason}` };
+    return { state: 'broken', says: `broken: ${reason}` };
   }
 }
 
@@ -82,7 +90,7 @@ async function verifyLines(
   { runs, head, continued_from: from }: BundledAgent,
   text: string,
   keys: KeyRing | null,
-): Promise<string> {
+): Promise<Finding> {
   const lines = linesOf(text);
   let at = 0;
   let [signed, links] = [0, 0];
@@ -101,17 +109,22 @@ async function verifyLines(
   if (last !== head) throw new Error('the last line does not have the hash that the bundle lists');
   const checked =
     keys === null ? `${signed} signed, no keys to check them` : `${signed} signatures valid`;
-  return `${lines.length} lines, ${links} links of the chain intact, ${checked}`;
+  const count = {
+    lines: lines.length,
+    unsigned: keys === null ? lines.length : lines.length - signed,
+  };
+  return { says: `${lines.length} lines, ${links} links of the chain intact, ${checked}`, count };
 }
 
 async function verifyPolicies(
   files: BundleFiles,
   folder: string,
   keys: KeyRing | null,
-): Promise<string> {
+): Promise<Finding> {
   const lines = linesOf(files[`${folder}/policies.ndjson`] ?? '');
+  let signed = 0;
   for (const [index, line] of lines.entries()) {
-    await verifyRun([line], { first: index + 1, before: null, keys });
+    signed += (await verifyRun([line], { first: index + 1, before: null, keys })).signed;
   }
   let texts = 0;
   for (const [path, text] of Object.entries(files)) {
@@ -122,10 +135,13 @@ async function verifyPolicies(
       throw new Error(`${path} does not have the digest in its name`);
     }
   }
-  return `${lines.length} loaded, ${texts} with its text`;
+  const unsigned = keys === null ? 0 : lines.length - signed;
+  const open = unsigned === 0 ? '' : `, ${unsigned} not signed`;
+  const count = { lines: lines.length, unsigned };
+  return { says: `${lines.length} loaded, ${texts} with its text${open}`, count };
 }
 
-async function verifyBundled(text: string, log: string, keys: KeyRing | null): Promise<string> {
+async function verifyBundled(text: string, log: string, keys: KeyRing | null): Promise<Finding> {
   const receipts = JSON.parse(text) as { task_id: string; call_id: string; jws: string }[];
   const ring = keys ?? (await webKeyRing({ keys: [] }));
   const verdicts = await verifyReceipts(
@@ -139,7 +155,36 @@ async function verifyBundled(text: string, log: string, keys: KeyRing | null): P
     const { task_id: task, call_id: call } = receipts[index] ?? {};
     if (!verdict.ok) throw new Error(`call ${call} of task ${task}: ${verdict.reason}`);
   }
-  return `${receipts.length} valid`;
+  return { says: `${receipts.length} valid` };
+}
+
+/** Returns the verdict on a bundle from its parts: a class and a sentence. */
+export function verdictOf(parts: readonly PartResult[]): { tone: string; sentence: string } {
+  if (parts.some(({ state }) => state === 'broken')) {
+    return { tone: 'bad', sentence: 'The bundle is broken.' };
+  }
+  const logs = parts.filter(({ part }) => part === 'lines');
+  const whole = logs.filter(({ count }) => count?.lines === count?.unsigned);
+  const partial = parts.flatMap(({ agent, part, state, count }) =>
+    state === 'open' && count !== undefined && count.unsigned < count.lines
+      ? [
+          `${count.unsigned} of ${count.lines} ${part === 'lines' ? 'lines' : 'loaded policies'} of ${agent} are not signed`,
+        ]
+      : [],
+  );
+  const unsigned =
+    whole.length === 0
+      ? []
+      : [
+          `${whole.length} of ${logs.length} ${whole.length === 1 ? 'agents is' : 'agents are'} not signed, so ${whole.length === 1 ? 'its log' : 'their logs'} could have been rewritten`,
+        ];
+  const open = [...unsigned, ...partial];
+  return open.length === 0
+    ? { tone: 'good', sentence: 'The bundle is intact.' }
+    : {
+        tone: 'open',
+        sentence: `The bundle is intact, but not all of it is signed: ${open.join('; ')}.`,
+      };
 }
 
 const encoder = new TextEncoder();
@@ -170,7 +215,7 @@ function linkOf(line = '{}'): string {
   }
 }
 
-function linesOf(text: string): string[] {
+export function linesOf(text: string): string[] {
   if (text === '') return [];
   if (!text.endsWith('\n')) throw new Error('the newline at the end is missing');
   return text.slice(0, -1).split('\n');

@@ -1,52 +1,98 @@
-// The script of the page in an evidence bundle. It verifies the embedded files, or those of a chosen archive.
+// The script of the page in an evidence bundle. It verifies the embedded files, or those of a chosen archive, and reports
+// their calls.
 
+import { callsOf } from './bundled-calls.ts';
+import { make, moment, type ReportedCall, showCalls } from './call-report.ts';
 import { readZip } from './read-zip.ts';
-import { type BundleFiles, type Manifest, type PartResult, verifyBundle } from './verify-bundle.ts';
+import {
+  type BundleFiles,
+  type Manifest,
+  type PartResult,
+  verdictOf,
+  verifyBundle,
+} from './verify-bundle.ts';
 
 function element<Element extends HTMLElement>(selector: string): Element {
   return document.querySelector<Element>(selector) as Element;
 }
 
-function addRow({ agent, part, says }: PartResult): void {
-  const row = element<HTMLTableSectionElement>('tbody').insertRow();
+function addRow({ agent, part, state, says }: PartResult): void {
+  const row = element<HTMLTableSectionElement>('#parts tbody').insertRow();
+  row.className = state;
   for (const text of [agent, part, says]) row.insertCell().textContent = text;
-}
-
-function fail(message: string): void {
-  addRow({ agent: '', part: 'bundle', ok: false, says: `broken: ${message}` });
 }
 
 async function show(read: () => Promise<BundleFiles>): Promise<void> {
   const verdict = element('#verdict');
-  element('tbody').replaceChildren();
+  element('#parts tbody').replaceChildren();
+  showCalls(element('#calls'), []);
   verdict.textContent = 'Verifying …';
   verdict.className = '';
-  let isIntact = true;
+  const parts: PartResult[] = [];
+  const add = (result: PartResult): void => {
+    parts.push(result);
+    addRow(result);
+  };
   try {
     const files = await read();
     const manifest = JSON.parse(files['bundle.json'] ?? '') as Manifest;
-    element('#about').textContent = aboutOf(manifest);
-    for await (const result of verifyBundle(manifest, files)) {
-      addRow(result);
-      isIntact &&= result.ok;
-    }
+    element('#about').replaceChildren(...aboutOf(manifest));
+    for await (const result of verifyBundle(manifest, files)) add(result);
+    showCalls(element('#calls'), await reportedCalls(manifest, files, parts));
   } catch (error) {
-    isIntact = false;
-    fail(error instanceof Error ? error.message : String(error));
+    const reason = error instanceof Error ? error.message : String(error);
+    add({ agent: '', part: 'bundle', state: 'broken', says: `broken: ${reason}` });
   }
-  verdict.textContent = isIntact ? 'The bundle is intact.' : 'The bundle is broken.';
-  verdict.className = isIntact ? 'good' : 'bad';
+  const { tone, sentence } = verdictOf(parts);
+  verdict.textContent = sentence;
+  verdict.className = tone;
 }
 
-function aboutOf({ created_at: created, from, to, task_id: task }: Manifest): string {
-  const range = `${from ?? 'from the first'} to ${to ?? 'the last'}`;
-  return `Made ${created}, of events ${range}${task === null ? '' : ` of task ${task}`}`;
+/** Returns the calls of all agents by time; of an agent with a broken part no call counts as verified. */
+async function reportedCalls(
+  { agents }: Manifest,
+  files: BundleFiles,
+  parts: readonly PartResult[],
+): Promise<ReportedCall[]> {
+  const calls: ReportedCall[] = [];
+  for (const agent of agents) {
+    const own = parts.filter((one) => one.agent === agent.agent_id);
+    const isBroken = own.some(({ state }) => state === 'broken');
+    const hasKeys = own.some(
+      ({ part, count }) => part === 'lines' && count?.unsigned !== count?.lines,
+    );
+    // Lines that cannot be read were reported as broken.
+    for (const call of isBroken
+      ? await callsOf(agent, files).catch(() => [])
+      : await callsOf(agent, files)) {
+      const check = isBroken ? 'broken' : hasKeys && call.isSigned ? 'signed' : 'unsigned';
+      calls.push({ ...call, check });
+    }
+  }
+  return calls.toSorted((one, other) => one.story.askedAt.localeCompare(other.story.askedAt));
+}
+
+function aboutOf({ created_at: created, from, to, task_id: task }: Manifest): Node[] {
+  return [
+    make(
+      'span',
+      {},
+      'Made ',
+      moment(created),
+      ', of events from ',
+      from === null ? 'the first' : moment(from),
+      ' to ',
+      to === null ? 'the last' : moment(to),
+      task === null ? '' : ` of task ${task}`,
+    ),
+  ];
 }
 
 element<HTMLInputElement>('#file').addEventListener('change', ({ target }) => {
   const [file] = (target as HTMLInputElement).files ?? [];
   if (file !== undefined) void show(() => readZip(file));
 });
+element<HTMLButtonElement>('#print').addEventListener('click', () => print());
 
 const embedded = JSON.parse(element('#files').textContent ?? 'null') as BundleFiles | null;
 if (embedded === null) {

@@ -5,6 +5,7 @@ export { GENESIS } from './chain-format.ts';
 export type { KeyRing } from './key-ring.ts';
 export { linesWithHash } from './lines-with-hash.ts';
 export { type PublicKey, publicKeySet, readPublicKeys } from './public-keys.ts';
+export { type HashedLine, receiptClaims } from './receipt-claims.ts';
 export type { ChainVerdict, LineBreak } from './verdict.ts';
 export { verifyChain } from './verify-chain.ts';
 export { citedHashes, verifyReceipts } from './verify-receipt.ts';
