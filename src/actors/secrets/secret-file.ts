@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { readRegularFile, UnusableFileError } from '../read-regular-file.ts';
 import { replaceDurably } from './replace-durably.ts';
 import { type DeriveKey, decodeSecrets, encodeSecrets, type Secrets } from './secret-format.ts';
@@ -31,7 +31,7 @@ export async function readSecrets(
 }
 
 /**
- * Changes the secrets of an encrypted file, and creates it if it is missing. Concurrent changes wait for each other, so
+ * Changes the secrets of an encrypted file, creates it if it is missing, and removes it with its last secret. Concurrent changes wait for each other, so
  * none is lost (docs/contract/secrets.md). If `change` throws, the file is unchanged. Rejects with a SecretsError.
  */
 export async function changeSecrets(
@@ -44,6 +44,7 @@ export async function changeSecrets(
   try {
     const secrets = new Map(await readSecrets(path, passphrase, derive));
     change(secrets);
+    if (secrets.size === 0) return remove(path);
     const text = await encodeSecrets(secrets, passphrase, derive);
     if (text.length > largestFile) {
       throw unusableFile(path, `would exceed ${largestFile} bytes; delete unused secrets`);
@@ -69,6 +70,17 @@ function readText(path: string): string | null {
       `cannot be read (${fileReason(error)}); check its owner and permissions`,
       error,
     );
+  }
+}
+
+/** A file without a secret would only demand its passphrase. A linked file is removed with its link. */
+function remove(path: string): void {
+  try {
+    if (!existsSync(path)) return;
+    rmSync(realpathSync(path));
+    rmSync(path, { force: true });
+  } catch (error) {
+    throw unusableFile(path, `cannot be removed (${fileReason(error)})`, error);
   }
 }
 

@@ -7,6 +7,7 @@ import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { matchesName } from '../../actors/tool-name.ts';
 import { readGuardrails } from '../../agent/agent-guardrails.ts';
 import { keptPolicy } from '../../agent/kept-policies.ts';
+import { isAssumed, lenientEnvironment } from '../../agent/lenient-environment.ts';
 import { diffPolicies, type PolicyChange } from '../../agent/policy-diff.ts';
 import { type AgentReading, readAgent } from '../../agent/read-agent.ts';
 import { auditReader } from '../../dashboard/reading/audit-reader.ts';
@@ -18,7 +19,7 @@ import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import type { Output } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
-import { environmentOf } from '../secret-access.ts';
+import { environmentOf, givenPassphrase } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { usualTimeout, withAgent } from '../task/agent-session.ts';
 import { mostCalls, sourceOf } from './explain-task.ts';
@@ -56,9 +57,8 @@ export async function policyDiff(
 ): Promise<void> {
   const { output } = session;
   const directory = resolve(dir);
-  const env = await environmentOf(session, directory);
-  const before = await agentOf(one, { directory, env });
-  const after = await agentOf(other, { directory, env });
+  const isEvaluated = log || table !== undefined;
+  const { before, after, env } = await agentsOf(session, { one, other, directory, isEvaluated });
   const rules = diffPolicies(before.config, after.config);
   const [from, to] = [before.policySha256, after.policySha256];
   const rows =
@@ -113,6 +113,32 @@ function isOther({ before, after }: ComparedCall): boolean {
 interface Place {
   directory: string;
   env: NodeJS.ProcessEnv;
+}
+
+/** Reads two policies. The secrets are needed to evaluate calls, and for a policy that uses one of them. */
+async function agentsOf(
+  session: Session,
+  {
+    one,
+    other,
+    directory,
+    isEvaluated,
+  }: { one: string; other: string; directory: string; isEvaluated: boolean },
+): Promise<{ before: Agent; after: Agent; env: NodeJS.ProcessEnv }> {
+  const read = async (env: NodeJS.ProcessEnv) => ({
+    before: await agentOf(one, { directory, env }),
+    after: await agentOf(other, { directory, env }),
+    env,
+  });
+  if (!isEvaluated && (await givenPassphrase(session)) === null) {
+    const agents = await read(await lenientEnvironment(directory, session.env));
+    const rules = [agents.before, agents.after].map(({ config }) => [
+      config.security,
+      config.included,
+    ]);
+    if (!isAssumed(rules)) return agents;
+  }
+  return read(await environmentOf(session, directory));
 }
 
 /** Reads a policy: a folder, a `service.yaml`, or the digest of a kept policy. */

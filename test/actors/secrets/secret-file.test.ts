@@ -42,6 +42,19 @@ function locked(path: string): SecretsError {
 }
 
 describe('the file of secrets', () => {
+  it('is removed with its last secret, and made again with another passphrase', async () => {
+    const path = join(temporaryFolder(), '.service', 'secrets.enc');
+    await set(path, 'A');
+    await set(path, 'B');
+    await changeSecrets(path, passphrase, (secrets) => secrets.delete('A'));
+    expect(secretFile.hasSecretFile(path)).toBe(true);
+    await changeSecrets(path, passphrase, (secrets) => secrets.delete('B'));
+    expect(secretFile.hasSecretFile(path)).toBe(false);
+    expect(await readSecrets(path, 'another passphrase')).toEqual(new Map());
+    await changeSecrets(path, 'another passphrase', (secrets) => secrets.set('C', 'c'));
+    expect(await readSecrets(path, 'another passphrase')).toEqual(new Map([['C', 'c']]));
+  });
+
   it('is made for its owner alone, in a folder for its owner alone, whatever the umask', async () => {
     const path = join(temporaryFolder(), '.service', 'secrets.enc');
     const before = process.umask(0);

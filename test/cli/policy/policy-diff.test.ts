@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,6 +39,29 @@ describe('policy diff', () => {
     expect(unknown.code).toBe(3);
     await agent.post('/tasks/t1/cancel', {});
     await sending;
+  });
+
+  it('needs the secrets only for a policy that uses one', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'diff-'));
+    await mkdir(join(directory, '.service'));
+    await writeFile(join(directory, '.service/secrets.enc'), 'unreadable');
+    const file = async (name: string, to: string) => {
+      const security = { defer: { enabled: true, tools: { pay: { to } } } };
+      const gate = { tools: { pay: {} } };
+      await writeFile(join(directory, name), JSON.stringify({ agent_id: 'x', gate, security }));
+      return join(directory, name);
+    };
+    const one = await file('service.yaml', 'channel:console:*');
+    const other = await file('other.yaml', 'channel:console:ann');
+    const secret = await file('secret.yaml', 'channel:console:${APPROVER}');
+    const diff = async (...files: string[]) => {
+      const ended = await holdpointHere(['policy', 'diff', ...files, '--dir', directory]);
+      return [ended.code, ended.stdout];
+    };
+    expect(await diff(one, one)).toEqual([0, 'the rules are equal\n']);
+    expect((await diff(one, other))[1]).toMatch(/defer\.tools\.pay\n$/);
+    expect(await diff(secret, secret)).toEqual([4, '']);
+    expect(await diff(one, one, '--log')).toEqual([4, '']);
   });
 
   it('fails for a changed condition until a table shows that no row is less restricted', async () => {
