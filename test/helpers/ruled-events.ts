@@ -48,7 +48,7 @@ export function rulingOf(service: string): (host: string | null, call: HostCall)
     if (call !== null && call?.kind !== 'call') throw new Error(`${host} has no such call`);
     const { tool, args, cwd = null } = call ?? asked;
     if (tools.isUnlisted(tool)) return gate.unknown === 'allow';
-    if (tools.get(tool)?.check?.(args) != null) return false;
+    if ((tools.get(tool)?.check?.(args) ?? null) !== null) return false;
     const origin = {
       ...(cwd === null ? {} : { cwd }),
       ...(host === null ? {} : { client: host }),

@@ -237,8 +237,10 @@ function isDuring(from: number, until: number, at: number): boolean {
   return from <= at && at < until;
 }
 
-/** Returns the groups and claims of a verified token as entries of approver lists. */
-/** The name of a group must not look like a group of another provider. */
+/**
+ * Returns the groups and claims of a verified token as entries of approver lists. A group whose name looks like a group of
+ * another provider counts only with the token's own provider.
+ */
 function entriesOfToken(
   { provider, groups = [], claims = {} }: Caller,
   providers: readonly string[],

@@ -262,5 +262,5 @@ function print(
 
 function conditionOf(rule: JsonValue | undefined): string {
   const when = isJsonObject(rule ?? null) ? (rule as JsonObject)['when'] : undefined;
-  return when === undefined ? 'always' : `if ${String(when)}`;
+  return typeof when === 'string' ? `if ${when}` : 'always';
 }

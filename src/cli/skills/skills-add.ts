@@ -12,7 +12,7 @@ import { skillsOf } from '../../agent/skill-source.ts';
 import { asSkillPlan } from '../../agent/skill-words.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { agentDirectory } from '../agent-directory.ts';
-import { CliError, exitCodes } from '../cli-error.ts';
+import { CliError } from '../cli-error.ts';
 import { confirmed } from '../confirmed.ts';
 import { plainLine } from '../plain-text.ts';
 import { refuseChange } from '../refuse-change.ts';

@@ -21,9 +21,11 @@ function read(event: JsonObject): HookEvent {
   const call = claudeCode.read(event);
   if (call.kind !== 'call' || call.tool !== shell) return call;
   const { cwd: session } = contextOf(event, ['cwd']);
+  const { command } = call.args;
+  const isOpen = typeof command === 'string' && interactive.test(command);
   const stated = {
     ...(session === undefined ? {} : { session_cwd: session }),
-    ...(interactive.test(String(call.args['command'])) ? { warning: unasked } : {}),
+    ...(isOpen ? { warning: unasked } : {}),
   };
   return { ...call, cwd: null, context: { ...call.context, ...stated } };
 }
