@@ -9,7 +9,8 @@ delete env['SERVICE_COMMAND'];
 // A hook starts for every call of a coding agent, so it loads none of the other commands.
 const isHelp = argv.includes('--help') || argv.includes('-h');
 if (argv[0] === 'hook' && !isHelp) {
-  // Hosts run the call of a hook that ends with any other code.
+  // Hosts run the call of a hook that ends with any other code, also of one that ends without an answer.
+  process.exitCode = 2;
   process.on('uncaughtException', () => {
     stderr.write('Holdpoint blocked the call: the hook failed\n');
     process.exit(2);

@@ -52,6 +52,11 @@ export async function sendEvent(
           );
         });
         sent.on('error', reject);
+        // Node closes the connection of a changed protocol without an error.
+        sent.on('upgrade', (_, changed) => {
+          changed.destroy();
+          reject(new Error('the answer changes the protocol, so another program may listen'));
+        });
         sent.on('socket', (socket: Socket) => {
           if (proven === null || socket === proven) return;
           sent.destroy(new Error('the gate closed the connection'));

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hook } from '../../../src/cli/hook/hook.ts';
 import { dialects } from '../../../src/http/hooks/dialects.ts';
@@ -44,8 +44,27 @@ async function listener(body: string, type = 'application/json'): Promise<string
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** Starts a program that changes the protocol of each connection; returns its address. */
+async function upgrader(): Promise<string> {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.end(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 async function answered(host: string, body: string, type?: string) {
-  const words = [host, '--url', await listener(body, type)];
+  return answeredAt(host, await listener(body, type));
+}
+
+function answeredAt(host: string, url: string) {
+  const words = [host, '--url', url];
   const [event] = hosts[host] ?? [];
   const stdin = (async function* () {
     yield Buffer.from(JSON.stringify(event));
@@ -82,6 +101,12 @@ describe.each(Object.keys(hosts))('the hook of %s', (host) => {
     for (const body of bodies) {
       expect([body, await answered(host, body, 'text/html')]).toEqual([body, dialect?.block(why)]);
     }
+  });
+
+  it('blocks the call for an answer that changes the protocol', async () => {
+    const why =
+      'Holdpoint blocked the call: the answer changes the protocol, so another program may listen';
+    expect(await answeredAt(host, await upgrader())).toEqual(dialect?.block(why));
   });
 
   it('passes a permission, changed arguments and a denial on', async () => {
