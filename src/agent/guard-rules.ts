@@ -26,7 +26,11 @@ const plainPath = /^(?:\/[A-Za-z0-9_.-]+)+$/;
 
 /** Files that hold credentials, by their names. */
 const credentials =
-  '[.](?:env|ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|pgpass|git-credentials|pem|key|p12|pfx|ppk|kdbx|jks|tfstate|tfvars)|[.](?:service|holdpoint)(?:[/ ]|$)|[.]git/.*config|id_(?:rsa|dsa|ecdsa|ed25519)|_netrc|kubeconfig|service[-_]?account|(?:^|[/ ])env[.](?:local|dev|development|test|staging|prod|production)|(?:credential|secret|password|passwd|token|keystore)s?(?:[^a-z]|$)';
+  '[.](?:env|ssh|aws|azure|gnupg|kube|docker|netrc|npmrc|pypirc|pgpass|git-credentials|pem|key|p12|pfx|ppk|kdbx|jks|tfstate|tfvars|mcp[.]json|dev[.]vars|yarnrc|boto|s3cfg|my[.]cnf|terraformrc|authinfo|curlrc|config/|p8|ovpn|keytab|asc|gpg)|[.](?:service|holdpoint)(?:[/ ]|$)|[.]git/.*config|id_(?:rsa|dsa|ecdsa|ed25519)|_netrc|kubeconfig|service[-_]?account|adminsdk|wp-config|_history|wallet[.]dat|(?:api|private)[-_]?key|(?:pip|rclone)[.]conf|(?:auth|local[.]settings)[.]json|settings[.]local|(?:^|[/ ])env[.](?:local|dev|development|test|staging|prod|production)|(?:credential|secret|password|passwd|token|keystore)s?(?:[^a-z]|$)';
+
+/** Characters that a file system of macOS drops from names, or reads as several letters: `.ßh` is `.ssh`. */
+const folded =
+  '[ßẞﬀ-ﬆ\\\\x{ad}\\\\x{200b}-\\\\x{200f}\\\\x{202a}-\\\\x{202e}\\\\x{2060}-\\\\x{206f}\\\\x{feff}]';
 
 /** Names of files that a program reads as orders or as configuration that runs code, below any folder. */
 const orders = [
@@ -34,18 +38,20 @@ const orders = [
   '(?:head|config|config[.]worktree|packed-refs|commondir|gitdir)',
   '(?:.*/)?(?:objects|refs|[a-z-]*hooks)/[^.]*',
   // Instructions of coding agents, and their settings.
-  '[^/]*(?:agents?|claude|gemini|qwen|codex|copilot|copilot-instructions|warp|crush|skill)(?:[.][a-z.-]+)?[.]md',
+  // opencode reads CONTEXT.md as well.
+  '[^/]*(?:agents?|context|claude|gemini|qwen|codex|copilot|copilot-instructions|warp|crush|skill)(?:[.][a-z.-]+)?[.]md',
   '[^/]*[.](?:instructions|prompt|chatmode|agent)[.]md',
   '(?:opencode|tui|cli|mcp|crush|managed-settings)[.]jsonc?',
   // Settings of editors, version managers and runners of hooks.
   '[^/]*[.](?:code-workspace|sublime-project)',
   'lefthook(?:-local)?[.][a-z]+',
-  'mise(?:[.][a-z]+)?[.]toml',
+  'mise(?:[.][a-z]+|/config)?[.]toml',
   'rust-toolchain(?:[.]toml)?',
   '(?:flake|shell|default|devenv)[.]nix',
   // Code that formatters and language servers of a host run after a write.
   '(?:.*/)?(?:node_modules|site-packages|venv|virtualenv|vendor)/.*',
   '[^/]*[.]config[.][cm]?[jt]s',
+  '(?:gemfile|gradlew|gradle-wrapper[.][a-z]+|hie[.]yaml|project[.]clj|cargo[.]toml|build[.]zig|[^/]*[.](?:gemspec|(?:cs|fs|vb)proj|props|targets))',
   '(?:build[.]rs|build[.]sbt|mix[.]exs|package[.]swift|[^/]*[.]gradle(?:[.]kts)?)',
 ];
 
@@ -237,18 +243,19 @@ function fileConditions({ root }: GuardedProject) {
     isKnown
       ? `(${path} == ${quoted(root)} || ${path}.startsWith(${quoted(`${root}/`)}) || (${isInside(root)} && ${matches(path, '^[A-Za-z0-9_.@][^:]*$')}))`
       : 'false';
+  const plain = (value: string) => [...harmless(value), `!${matches(value, folded)}`];
   const inFolder = (name: string) =>
-    `(has(args.${name}) ? ${[below(`args.${name}`), ...harmless(`args.${name}`)].join(' && ')} : ${isKnown ? isInside(root) : 'false'})`;
+    `(has(args.${name}) ? ${[below(`args.${name}`), ...plain(`args.${name}`)].join(' && ')} : ${isKnown ? isInside(root) : 'false'})`;
   // A class cannot hold the closing bracket without a backslash.
   const letter = '[A-Za-z0-9À-ɏ_@+()$[-]|]';
   const part = `(?:${letter})(?:(?:${letter}|[,=. ])*(?:${letter}|[,=]))?`;
   return {
-    read: (name: string) => [below(`args.${name}`), ...harmless(`args.${name}`)].join(' && '),
+    read: (name: string) => [below(`args.${name}`), ...plain(`args.${name}`)].join(' && '),
     /** No hidden part, no part that ends with a blank or a dot, and no file that a program takes for orders. */
     write: (name: string) =>
       [
         isKnown ? matches(`args.${name}`, `^${literal(root)}(?:/${part})+$`) : 'false',
-        ...harmless(`args.${name}`),
+        ...plain(`args.${name}`),
         `!${matches(`args.${name}`, `(?i)/(?:${orders.join('|')})$`)}`,
       ].join(' && '),
     list: (path: string) =>
@@ -294,7 +301,7 @@ function matches(value: string, pattern: string): string {
   return `${value}.matches(${quoted(pattern)})`;
 }
 
-/** A CEL text that a condition compares; patterns avoid backslashes and quotes. */
+/** A CEL text that a condition compares; patterns have no quotes, and two backslashes for one. */
 function quoted(text: string): string {
   return `"${text}"`;
 }

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { placedDenials, placedRules, type ServiceConfig } from '../actors/config/config.ts';
-import { deciders } from '../machines/governance/quorum.ts';
+import { matchesName, matchesPrefix } from '../actors/tool-name.ts';
+import { approvalsIn, deciders } from '../machines/governance/quorum.ts';
 import { isJsonObject, type JsonValue } from '../machines/json.ts';
 
-export type ComparedPolicy = Pick<ServiceConfig, 'security' | 'included'>;
+export type ComparedPolicy = Pick<ServiceConfig, 'security' | 'included' | 'gate'>;
 
 type Security = ServiceConfig['security'];
 type Hold = Exclude<Security['defer']['tools'][string][number], { allow: true }>;
@@ -37,15 +38,15 @@ interface Part {
   /** The condition of a rule; absent for a rule that always applies. */
   when?: string | undefined;
   tool?: string;
-  /** True for a rule of a list that is followed by other rules, which it hides from the calls that it applies to. */
-  hidesOthers?: boolean;
+  /** True for a rule that another one follows in its list, which it hides, or that meets one of another name or pattern. */
+  meetsOthers?: boolean;
 }
 
 /** Lists the rules and settings that differ between two policies. Rules in shadow and of layers that are off count as absent. */
 export function diffPolicies(before: ComparedPolicy, after: ComparedPolicy): PolicyChange[] {
   const [old, now] = [partsOf(before), partsOf(after)];
   const names = [...new Set([...old.keys(), ...now.keys()])];
-  return names.flatMap((name): PolicyChange[] => {
+  const changes = names.flatMap((name): PolicyChange[] => {
     const [one, other] = [old.get(name), now.get(name)];
     const { tool } = one ?? other ?? {};
     const named = { name, ...(tool === undefined ? {} : { tool }) };
@@ -66,16 +67,61 @@ export function diffPolicies(before: ComparedPolicy, after: ComparedPolicy): Pol
       },
     ];
   });
+  return [...changes, ...orderChanges(before, after)];
+}
+
+const layers = ['step_up', 'modify', 'defer'] as const;
+
+/** Lists the layers whose patterns have another order, which decides between rules that apply to one call. */
+function orderChanges(before: ComparedPolicy, after: ComparedPolicy): PolicyChange[] {
+  const [old, now] = [patternsOf(before), patternsOf(after)];
+  return [...old].flatMap(([name, patterns]): PolicyChange[] => {
+    const others = now.get(name) ?? [];
+    const isMet = (one: string) =>
+      [patterns, others].every((list) => list.some((each) => each !== one && mayMeet(each, one)));
+    const [from, to] = [
+      patterns.filter((one) => others.includes(one) && isMet(one)),
+      others.filter((one) => patterns.includes(one) && isMet(one)),
+    ];
+    if (isDeepStrictEqual(from, to)) return [];
+    return [{ name, change: 'changed', effect: mayBeLooser, before: from, after: to }];
+  });
+}
+
+/** Returns the patterns of each layer in their order. */
+function patternsOf({ security, included = [] }: ComparedPolicy): Map<string, string[]> {
+  const places = [
+    { from: '', rules: security },
+    ...included.map(({ file, security: rules }) => ({ from: `${file}#`, rules })),
+  ];
+  return new Map(
+    places.flatMap(({ from, rules }) =>
+      layers.map((layer) => [
+        `${from}${layer}.tools`,
+        Object.keys(rules[layer].enabled ? rules[layer].tools : {}).filter((one) =>
+          one.includes('*'),
+        ),
+      ]),
+    ),
+  );
+}
+
+/** Returns whether two names or patterns may match one tool. */
+function mayMeet(one: string, other: string): boolean {
+  if (!one.includes('*') || !other.includes('*')) {
+    return matchesName(one, other) || matchesName(other, one);
+  }
+  return matchesPrefix(one, other.slice(0, other.indexOf('*')));
 }
 
 function unconditional({ value }: Part): JsonValue {
   return isJsonObject(value) ? { ...value, when: null } : value;
 }
 
-/** A rule that restricts hides stricter ones that follow it in its list. */
-function effectOfAdding({ kind, hidesOthers }: Part): PolicyChange['effect'] {
+/** A rule that restricts may hide stricter ones, and its approvers and targets may replace those of others. */
+function effectOfAdding({ kind, meetsOthers }: Part): PolicyChange['effect'] {
   if (kind === 'releases') return 'looser';
-  return kind === 'restricts' && hidesOthers !== true ? 'tighter' : mayBeLooser;
+  return kind === 'restricts' && meetsOthers !== true ? 'tighter' : mayBeLooser;
 }
 
 /** Calls that a removed `allow: true` let pass may meet no other rule, and then run as before. */
@@ -104,7 +150,7 @@ function conditionChange(before: Part, after: Part): Way {
   if (before.when !== undefined && after.when !== undefined) return mayBeLooser;
   const isWider = after.when === undefined;
   if (after.kind === 'releases') return isWider ? 'looser' : 'tighter';
-  if (isWider) return after.hidesOthers === true ? mayBeLooser : 'tighter';
+  if (isWider) return after.meetsOthers === true ? mayBeLooser : 'tighter';
   return 'looser';
 }
 
@@ -139,8 +185,8 @@ function demandChange(before: Demand, after: Demand): Way {
   return isPart ? 'tighter' : isWhole ? 'looser' : mayBeLooser;
 }
 
-function partsOf({ security, included = [] }: ComparedPolicy): Map<string, Part> {
-  const own = partsIn(security);
+function partsOf({ security, included = [], gate }: ComparedPolicy): Map<string, Part> {
+  const own = [...partsIn(security), ...(gate === undefined ? [] : gateParts(gate))];
   const others = included.flatMap(({ file, security: theirs }) =>
     partsIn(theirs).map(([name, part]) => [`${file}#${name}`, part] as const),
   );
@@ -168,7 +214,7 @@ function partsIn(security: Security): [string, Part][] {
         {
           ...{ value: json(rule), kind: 'restricts', tool, when: rule.when },
           ...(order.includes(rule.acr) ? { demands: { acr: order.indexOf(rule.acr) } } : {}),
-          hidesOthers: all[index + 1]?.tool === tool,
+          meetsOthers: isMet(tool, index, all),
         },
       ]),
     ...placedRules('modify', modify.enabled ? modify.tools : {})
@@ -182,33 +228,65 @@ function partsIn(security: Security): [string, Part][] {
       .map(({ name, rule, tool }, index, all): [string, Part] => [
         name,
         {
-          ...{ value: json(rule), tool, when: rule.when },
+          ...{ tool, when: rule.when, meetsOthers: isMet(tool, index, all) },
           ...('allow' in rule
-            ? { kind: 'releases' }
-            : { kind: 'restricts', ...holdDemands(rule, defer) }),
-          hidesOthers: all[index + 1]?.tool === tool,
+            ? { kind: 'releases', value: json(rule) }
+            : { kind: 'restricts', ...holdParts(rule, defer, isMet(tool, index, all)) }),
         },
       ]),
     ...settingsIn(security),
   ];
 }
 
+/** Returns whether a rule has another one after it in its list, or one of another name or pattern for the same calls. */
+function isMet(tool: string, index: number, all: readonly { tool: string }[]): boolean {
+  return (
+    all[index + 1]?.tool === tool ||
+    all.some((other) => other.tool !== tool && mayMeet(other.tool, tool))
+  );
+}
+
+/** A tool that a gate lists is ruled on, in place of the decision on tools that it does not list. */
+function gateParts({ unknown, to, tools }: NonNullable<ServiceConfig['gate']>): [string, Part][] {
+  const demands = { unknown: ['allow', 'defer', 'deny'].indexOf(unknown) };
+  return [
+    ['gate.unknown', { value: { unknown, to }, kind: 'restricts', demands, scope: to }],
+    ...Object.entries(tools).map(([tool, { schema }]): [string, Part] => [
+      `gate.tools.${tool}`,
+      { value: { schema: json(schema) }, kind: 'changes', tool },
+    ]),
+  ];
+}
+
 function patternsIn(guardrails: Security['guardrails']): [string, Part][] {
   const lists = ['deny_commands', 'deny_prompts', 'deny_output', 'redact'] as const;
   return lists.flatMap((list) =>
-    guardrails[list].map((entry: string | { pattern: string }) =>
-      part(`guardrails.${list} ${typeof entry === 'string' ? entry : entry.pattern}`, entry),
+    guardrails[list].map((entry: string | { pattern: string; action?: string }) =>
+      part(`guardrails.${list} ${typeof entry === 'string' ? entry : patternName(entry)}`, entry),
     ),
   );
+}
+
+function patternName({ pattern, action }: { pattern: string; action?: string }): string {
+  return action === undefined ? pattern : `${action} ${pattern}`;
 }
 
 function part(name: string, value: unknown): [string, Part] {
   return [name, { value: json(value), kind: 'restricts' }];
 }
 
-function holdDemands(rule: Hold, defer: Security['defer']): Pick<Part, 'demands' | 'scope'> {
-  const { approvers, quorum, quorumOf = {} } = deciders(rule, defer.default_approvers);
+function holdParts(
+  rule: Hold,
+  { default_approvers: usual, remember }: Security['defer'],
+  meetsOthers: boolean,
+): Pick<Part, 'value' | 'demands' | 'scope'> {
+  const { approvers, quorum, quorumOf = {} } = deciders(rule, usual);
+  const { require_reason: reason, require_passkey: passkey = false } = rule;
+  const isForgotten = rule.never_remember || passkey || approvalsIn(rule.quorum) > 1;
+  const memory = isForgotten ? undefined : remember;
+  const listed = approvers ?? [];
   return {
+    value: json({ ...rule, approvers: listed, ...(memory === undefined ? {} : { memory }) }),
     demands: {
       quorum,
       ...Object.fromEntries(
@@ -216,12 +294,19 @@ function holdDemands(rule: Hold, defer: Security['defer']): Pick<Part, 'demands'
       ),
       timeout: -rule.timeout,
       fourEyes: Number(rule.four_eyes),
-      passkey: Number(rule.require_passkey === true),
+      passkey: Number(passkey),
       edit: -Number(rule.edit),
-      reason: rule.require_reason === undefined ? 0 : rule.require_reason === 'both' ? 2 : 1,
+      approvalReason: Number(reason === 'approve' || reason === 'both'),
+      rejectionReason: Number(reason === 'reject' || reason === 'both'),
+      memoryTime: -(memory?.max_time ?? 0),
+      memoryUses: -(memory?.max_uses ?? 0),
       ...(approvers === null ? {} : { approvers }),
     },
-    scope: JSON.stringify([rule.to, rule.escalate_to]),
+    // Of two holds that share no approver the first one's approvers decide.
+    scope: JSON.stringify([
+      ...[rule.to, rule.escalate_to, rule.context_template, rule.display],
+      ...(meetsOthers ? [listed] : []),
+    ]),
   };
 }
 

@@ -171,17 +171,22 @@ async function keptAgent(name: string, { directory, env }: Place): Promise<Agent
     });
   }
   const agent = await readUsable(directory, env);
-  const { security, included = [] } = JSON.parse(kept.text) as {
-    security: ServiceConfig['security'];
+  const {
+    security,
+    included = [],
+    gate,
+  } = JSON.parse(kept.text) as Pick<ServiceConfig, 'security' | 'gate'> & {
     included?: { file: string; security: ServiceConfig['security'] }[];
   };
+  const { gate: _, ...config } = agent.config;
   const guardrails = security.guardrails.enabled ? compileGuardrails(security.guardrails) : null;
   const modify = security.modify.enabled ? compileModify(security.modify) : null;
   const own = guardrails?.ok === true ? guardrails.guardrails : null;
   return {
     ...agent,
     config: {
-      ...agent.config,
+      ...config,
+      ...(gate === undefined ? {} : { gate }),
       security,
       included: included.map((one) => ({ ...one, path: null })),
     },

@@ -158,10 +158,11 @@ export class PolicyRules {
   /** Returns the MODIFY entries that apply to a call, in their order. */
   modifyEntriesOf(call: RuledCall, facts: CallFacts): ModifyEntryPlace[] {
     const would = () => 'modify' as const;
-    return this.#modify(call.tool).flatMap((rules) => {
-      const [first] = this.#matcher.applying(rules, call, { facts, shadows: [], would });
-      return first === undefined ? [] : [{ tool: first.tool, index: first.index }];
-    });
+    return this.#modify(call.tool).flatMap((rules) =>
+      this.#matcher
+        .applying(rules, call, { facts, shadows: [], would })
+        .map(({ tool, index }) => ({ tool, index })),
+    );
   }
 
   /** Returns whether a condition holds for a call, or why it cannot be evaluated for the tool. */

@@ -284,6 +284,15 @@ describe('a condition of another layer', () => {
   });
 });
 
+it('an entry of MODIFY whose condition cannot be evaluated hides no later one', () => {
+  const entries = [{ when: 'args.note == "x"', arguments: [] }, { arguments: [] }];
+  const rules = rulesOf({ modify: { enabled: true, tools: { pay: entries } } });
+  expect(rules.modifyEntriesOf({ tool: 'pay', args: { note: 5 } }, facts)).toEqual([
+    { tool: 'pay', index: 0 },
+    { tool: 'pay', index: 1 },
+  ]);
+});
+
 describe('a rule in shadow', () => {
   it('decides nothing and is reported', () => {
     const rules = listed({ ...finance, shadow: true }, ann);
