@@ -89,7 +89,10 @@ function orderChanges(before: ComparedPolicy, after: ComparedPolicy): PolicyChan
 }
 
 /** Returns the patterns of each layer in their order. */
-function patternsOf({ security, included = [] }: ComparedPolicy): Map<string, string[]> {
+export function patternsOf({
+  security,
+  included = [],
+}: Pick<ComparedPolicy, 'security' | 'included'>): Map<string, string[]> {
   const places = [
     { from: '', rules: security },
     ...included.map(({ file, security: rules }) => ({ from: `${file}#`, rules })),
