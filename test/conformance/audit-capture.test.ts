@@ -51,7 +51,7 @@ describe('contents in the audit log', () => {
     const ran = [
       ['call_ruled', ['decision', 'layer', 'reason', 'tool']],
       ['tool_exec', ['args_size', 'phase', 'tool']],
-      ['tool_exec', ['args_size', 'duration_ms', 'phase', 'result_size', 'tool']],
+      ['tool_exec', ['args_size', 'duration_ms', 'outcome', 'phase', 'result_size', 'tool']],
     ];
     expect(keys).toEqual([
       ['session_start', []],

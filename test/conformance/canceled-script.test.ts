@@ -43,7 +43,10 @@ it.each(isWithoutBwrap ? ['env'] : ['env', 'bwrap'])(
     expect(story(agent.audit('t1')).filter(([event]) => event !== 'llm_call')).toEqual([
       ['session_start'],
       ['tool_exec', { tool: 'hold', phase: 'start' }],
-      ['tool_exec', { tool: 'hold', phase: 'end', error: 'canceled: cost_limit_exceeded' }],
+      [
+        'tool_exec',
+        { tool: 'hold', phase: 'end', outcome: 'unknown', error: 'canceled: cost_limit_exceeded' },
+      ],
       ['invocation_cancelled', { reason: 'cost_limit_exceeded' }],
       ['session_end', { state: 'canceled' }],
     ]);

@@ -65,7 +65,7 @@ describe('a call that its server continues as a task', () => {
       const audit = readAudit(second.auditPath, 't1');
       expect(story(audit).filter(([event]) => event === 'tool_exec')).toEqual([
         ['tool_exec', { tool: 'works__build', phase: 'start' }],
-        ['tool_exec', { tool: 'works__build', phase: 'end' }],
+        ['tool_exec', { tool: 'works__build', phase: 'end', outcome: 'succeeded' }],
       ]);
       expect(JSON.stringify(audit)).not.toContain('w-1');
       await expectIntact(second.auditPath);

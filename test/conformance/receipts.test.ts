@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import canonicalize from 'canonicalize';
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { isOverPostgres } from '../helpers/kept-store.ts';
 import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const run = promisify(execFile);
@@ -150,7 +151,8 @@ const byEve = only('task_deferred_decision', (line) => ({
 }));
 const unsigned = ({ kid: _, sig: __, ...line }: LogLine) => line;
 
-describe('a receipt of a log that was changed without its key', () => {
+// Over PostgreSQL the database is the log, and the file a copy.
+describe.skipIf(isOverPostgres)('a receipt of a log that was changed without its key', () => {
   const unlinked = /line \d+: prev_hash is not the hash of the line before/;
   const unmatched = /the line with the hash [0-9a-f]{64}: sig does not match the line/;
   const missing = /the line with the hash [0-9a-f]{64}: sig is missing/;

@@ -140,7 +140,7 @@ describe('a tool that ran when the process was killed', () => {
     expect(second.folder.held).toHaveLength(1);
     expect(story(readAudit(second.auditPath, 't1')).slice(-3)).toEqual([
       ['tool_exec', { tool: 'hold', phase: 'start' }],
-      ['tool_exec', { tool: 'hold', phase: 'end', error: text }],
+      ['tool_exec', { tool: 'hold', phase: 'end', outcome: 'unknown', error: text }],
       ['session_end', { state: 'failed' }],
     ]);
     await expectIntact(second.auditPath);

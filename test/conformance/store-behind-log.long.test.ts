@@ -199,7 +199,7 @@ describe.skipIf(isOverPostgres)('a store that is older than its log', () => {
     ]);
     expect(story(again.audit('t3')).slice(-3)).toEqual([
       ['tool_exec', { tool: 'hold', phase: 'start' }],
-      ['tool_exec', { tool: 'hold', phase: 'end', error: outcome }],
+      ['tool_exec', { tool: 'hold', phase: 'end', outcome: 'unknown', error: outcome }],
       ['session_end', { state: 'failed' }],
     ]);
     for (const id of ['t2', 't3']) {

@@ -59,10 +59,14 @@ export const thought: [string, object] = [
 ];
 
 /** The audit events of a tool that ran, with the error it ended with. */
-export function running(tool = 'pay', error?: string): [string, object][] {
+export function running(
+  tool = 'pay',
+  error?: string,
+  outcome = error === undefined ? 'succeeded' : 'failed',
+): [string, object][] {
   return [
     ['tool_exec', { tool, phase: 'start' }],
-    ['tool_exec', { tool, phase: 'end', ...(error === undefined ? {} : { error }) }],
+    ['tool_exec', { tool, phase: 'end', outcome, ...(error === undefined ? {} : { error }) }],
   ];
 }
 

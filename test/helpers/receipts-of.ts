@@ -53,7 +53,8 @@ function linesOfCall(signer: LineSigner): string[] {
       }),
       event(5, 'tool_exec', { ...call, phase: 'start', args: { amount: 89.9, order: 'A-1042' } }),
       event(6, 'tool_exec', {
-        ...{ ...call, phase: 'end', duration_ms: 412, result_size: 24, result_sha256: digest('d') },
+        ...{ ...call, phase: 'end', outcome: 'succeeded', duration_ms: 412 },
+        ...{ result_size: 24, result_sha256: digest('d') },
       }),
     ],
     undefined,

@@ -21,7 +21,7 @@ export const deferral = {
   context: 'tool=pay args={"amount":3}',
   requested_at: time,
   expires_at: time,
-  args_sha256: '6d47010e407ddba47d8460e9c3984e515309fd15eaf15d2505e76cbd213df915',
+  args_sha256: '3b528142eb7b337451002197db4159b79496dc159b6833054149ba96ef01437d',
   runs_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
 };
 

@@ -125,7 +125,9 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
     const arguments_ = [{ path: 'amount', set: 3 }];
     const modify = { enabled: true, tools: { pay: { arguments: arguments_ } } };
     const made = { amount: 3, to: 'Maja' };
-    const digest = createHash('sha256').update('{"amount":3,"to":"Maja"}').digest('hex');
+    const digest = createHash('sha256')
+      .update('{"args":{"amount":3,"to":"Maja"},"tool":"pay"}')
+      .digest('hex');
     await expectOutcome(
       transport,
       {
@@ -227,7 +229,9 @@ describe('DEFER as configured', () => {
 describe('an approval of the arguments before MODIFY', () => {
   it('counts for nothing', async () => {
     const modify = { enabled: true, tools: { pay: { arguments: [{ path: 'to', remove: true }] } } };
-    const before = createHash('sha256').update(JSON.stringify(args)).digest('hex');
+    const before = createHash('sha256')
+      .update(JSON.stringify({ args, tool: 'pay' }))
+      .digest('hex');
     const made = 'tool=pay args={"amount":5}';
     await expectOutcome(
       'REST',

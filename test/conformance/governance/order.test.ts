@@ -165,7 +165,7 @@ const objections = {
       ...denied('output', 'denied by guardrail: amount'),
       events: [
         thought,
-        ...running('pay', 'denied by guardrail: amount'),
+        ...running('pay', 'denied by guardrail: amount', 'succeeded'),
         ruleMatched('deny_output', 'deny_output[0]', 'block'),
       ],
       ran: [['pay', { amount: 5 }]],

@@ -50,10 +50,15 @@ function heard(
 
 /** What comes of a text that is kept back. */
 function withheld(reason: string, rule: string, said: string, tool = 'tell'): Outcome {
+  const outcome = tool === 'fall' ? 'failed' : 'succeeded';
   return {
     state: 'failed',
     text: reason,
-    events: [thought, ...running(tool, reason), ruleMatched('deny_output', rule, 'block', tool)],
+    events: [
+      thought,
+      ...running(tool, reason, outcome),
+      ruleMatched('deny_output', rule, 'block', tool),
+    ],
     decisions: layersSay({ output: ['deny', reason] }, { tool }),
     ran: [[tool, { text: said }]],
   };
@@ -137,7 +142,7 @@ const rows: [string, Scenario, Outcome][] = [
       ...withheld('governance failed: the output could not be checked', '', 'abcdef'),
       events: [
         thought,
-        ...running('tell', 'governance failed: the output could not be checked'),
+        ...running('tell', 'governance failed: the output could not be checked', 'succeeded'),
         ruleMatched('governance', 'the output could not be checked', 'block', 'tell'),
       ],
     },
@@ -223,7 +228,7 @@ const further: typeof rows = [
       events: [
         thought,
         ['credential_issued', { tool: 'sign', provider: 'static' }],
-        ...running('sign', 'denied by guardrail: key=live-'),
+        ...running('sign', 'denied by guardrail: key=live-', 'succeeded'),
         ruleMatched('deny_output', 'deny_output[0]', 'block', 'sign'),
       ],
       decisions: layersSay(

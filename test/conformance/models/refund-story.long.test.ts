@@ -109,7 +109,7 @@ describe.each(wireNames)('the refund agent, told to ask a model over the wire of
     const called = ['llm_call', { ...thought, input_tokens: 11, output_tokens: 7, ...reason }];
     const ran = (tool: string) => [
       ['tool_exec', { tool, phase: 'start' }],
-      ['tool_exec', { tool, phase: 'end' }],
+      ['tool_exec', { tool, phase: 'end', outcome: 'succeeded' }],
     ];
     const decision = (approver: string, more: object) => [
       'task_deferred_decision',

@@ -45,7 +45,7 @@ it('the log has the end of a failed call, and the rule by which one was turned d
   expect(told).toEqual([
     ['session_start'],
     ['tool_exec', { tool: 'break', phase: 'start' }],
-    ['tool_exec', { tool: 'break', phase: 'end', error: 'exit code 3' }],
+    ['tool_exec', { tool: 'break', phase: 'end', outcome: 'failed', error: 'exit code 3' }],
     ['guardrail_check', { gate: 'tool', decision: 'deny', tool: 'refund', rule: 'unknown tool' }],
     ['session_end', { state: 'completed' }],
   ]);
