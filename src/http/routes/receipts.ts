@@ -33,7 +33,7 @@ export function receiptsGet({ receipts, log }: ReceiptPorts) {
 /** The member `code` separates this conflict from those of an intact log. */
 function broken(reason: string): Problem {
   return new Problem(409, {
-    error: `the log of this agent is broken, so nothing is signed: ${reason}; verify it with holdpoint audit verify`,
+    error: `the log of this agent is broken, so nothing is signed: ${reason}; verify it with audit verify`,
     code: 'audit_broken',
   });
 }

@@ -276,6 +276,7 @@ describe('tasks of a store that is older than its log', () => {
           result_size: 0,
           duration_ms: 0,
           error: outcome,
+          outcome: 'unknown',
         },
       ],
       ['session_end', 't-1', 5, { state: 'failed' }],
