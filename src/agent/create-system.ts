@@ -1,5 +1,5 @@
 import type { InspectionEvent, Observer } from 'xstate';
-import type { ServiceConfig } from '../actors/config/config.ts';
+import { dashboardProvider, type ServiceConfig } from '../actors/config/config.ts';
 import type { Every } from '../actors/every.ts';
 import {
   type CredentialIssuer,
@@ -90,6 +90,7 @@ export function createPolicies(parts: SystemParts): AgentPolicies {
   const providers = [
     ...auth.providers.map(({ name }) => name),
     approvals?.sign_in.name ?? 'sign_in',
+    dashboardProvider,
   ];
   const people = new PeopleDirectory(parts.people, providers);
   const views = createToolViews(parts.config.mcp.views, (caller) => {

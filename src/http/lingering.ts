@@ -27,6 +27,7 @@ const usualLimits: LingeringLimits = {
 export class Lingering {
   readonly #limits: LingeringLimits;
   readonly #shares: ConnectionShares;
+  readonly #open = new Set<Socket>();
 
   constructor(
     limits: Partial<LingeringLimits> = {},
@@ -49,7 +50,9 @@ export class Lingering {
     const { time, silence } = this.#limits;
     let { bytes } = this.#limits;
     const timer = setTimeout(cut, time);
+    this.#open.add(socket);
     socket.once('close', () => {
+      this.#open.delete(socket);
       clearTimeout(timer);
       leave();
     });
@@ -61,5 +64,10 @@ export class Lingering {
     });
     socket.once('end', cut).setTimeout(silence, cut).resume();
     socket.end(last);
+  }
+
+  /** Closes all connections at once: some of them belong to no server any more. */
+  cutAll(): void {
+    for (const socket of this.#open) socket.destroy();
   }
 }

@@ -110,6 +110,11 @@ function createHardenedServer(
       lingering.close(socket);
     };
   });
+  const closeAll = server.closeAllConnections.bind(server);
+  server.closeAllConnections = () => {
+    closeAll();
+    lingering.cutAll();
+  };
   limitConnections(server, { most: connections, ids, trustedProxies });
   return server;
 }

@@ -71,8 +71,12 @@ const policyOfStory = JSON.stringify({
 });
 const policySha256 = hash('sha256', policyOfStory, 'hex');
 
-/** The page of a bundle of that story. */
-async function reportOf(): Promise<string> {
+type Bundled = Parameters<typeof bundleFiles>[1][number];
+
+/** The page of a bundle of that story, as somebody without the key may change it. */
+async function reportOf(
+  change: (agent: Bundled) => readonly Bundled[] = (agent) => [agent],
+): Promise<string> {
   const { lines, head } = logOf(storyOf(), undefined, own.signer);
   const hashed = lines.map((line) => ({ line: JSON.parse(line), sha256: hashOf(line) }));
   const receipts = ['c-1', 'c-2'].map((call_id) => {
@@ -90,8 +94,12 @@ async function reportOf(): Promise<string> {
     verdict: { ok: true, sentence: '7 events, chain intact, 7 signed', head },
   };
   const scope = { createdAt: at(10), from: null, to: null, taskId: null };
-  return bundleFiles(scope, [agent], await builtBundlePage()).get('verify.html')!;
+  return bundleFiles(scope, change(agent), await builtBundlePage()).get('verify.html')!;
 }
+
+/** What the table of calls says of the proof of each call, and of the requester or agent. */
+const proofsOf = (page: Page): Promise<string[]> =>
+  page.locator('#calls tr.call td:last-child').allInnerTexts();
 
 let workspace: string;
 let browser: TestBrowser;
@@ -364,6 +372,51 @@ describe('audit bundle', () => {
       'The bundle is intact, but not all of it is signed: 1 of 1 agents is not signed, so its log could have been rewritten.',
     );
     expect(await page.locator('#verdict').getAttribute('class')).toBe('open');
+  });
+
+  it('shows no call as signed whose requester is in a line without a signature', async () => {
+    const { page, verdict } = await verdictOf(
+      await reportOf((agent) => {
+        const [first = '', ...others] = agent.log.split(/(?<=\n)/);
+        const { kid: _, sig: __, ...line } = JSON.parse(first);
+        const forged = `${JSON.stringify(line).replace('bob@', 'eve@')}\n`;
+        // The runs of a task are not linked.
+        const runs: [number, number][] = [
+          [1, 1],
+          [3, 6],
+        ];
+        return [{ ...agent, log: [forged, ...others].join(''), runs, receipts: [] }];
+      }),
+    );
+    expect(verdict).toMatch(/not all of it is signed: 1 of 7 lines of refunds are not signed/);
+    expect(await proofsOf(page)).toEqual(['not signed', 'not signed']);
+  });
+
+  it('shows no call of an agent without keys as signed beside an agent of the same id', async () => {
+    const { page } = await verdictOf(
+      await reportOf((agent) => {
+        const events = storyOf().map((event) => ({ ...event, ts: at(30) }));
+        const { lines, head } = logOf(events, undefined, keyOf('x', Buffer.alloc(32, 7)).signer);
+        const forged = { ...agent, log: lines.join(''), head, keys: { keys: [] }, receipts: [] };
+        return [agent, forged];
+      }),
+    );
+    expect(await proofsOf(page)).toEqual(['signed', 'signed', 'not signed', 'not signed']);
+  });
+
+  it('is broken where a receipt stands at another call, and where no agent is listed', async () => {
+    const swapped = await verdictOf(
+      await reportOf((agent) => {
+        const [one, other] = agent.receipts;
+        return [{ ...agent, receipts: [{ ...one!, jws: other!.jws }] }];
+      }),
+    );
+    expect(swapped.rows[2]?.[2]).toBe(
+      'broken: call c-1 of task t-1: the receipt is of another call',
+    );
+    expect(swapped.verdict).toBe('The bundle is broken.');
+    const empty = await verdictOf(await reportOf(() => []));
+    expect(empty.verdict).toBe('The bundle is broken.');
   });
 
   it('reports each call with rule, people and outcome, and filters them', async () => {

@@ -139,6 +139,18 @@ describe('a client that still sends', () => {
 });
 
 describe('a connection', () => {
+  it('of a refused tunnel ends with all connections of its server', async () => {
+    const { port, server } = await serve();
+    const socket = connect(port, '127.0.0.1');
+    socket.write(head('CONNECT a:1 HTTP/1.1', 'Host: a'));
+    await once(socket, 'data');
+    const closed = once(socket.on('error', ignore), 'close');
+    server.closeAllConnections();
+    await closed;
+    const left = await promisify(server.getConnections.bind(server))();
+    expect(left).toBe(0);
+  });
+
   it('is used again after a long body that was read, and after a short one that was refused', async () => {
     const { port, served } = await serve();
     const body = JSON.stringify('x'.repeat(mebibyte));

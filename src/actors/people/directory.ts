@@ -245,10 +245,14 @@ function entriesOfToken(
   { provider, groups = [], claims = {} }: Caller,
   providers: readonly string[],
 ): string[] {
-  const isQualified = (name: string) => providers.some((one) => name.startsWith(`${one}/`));
+  const isOf = (one: string, name: string) => name.startsWith(`${one}/`);
+  // The name of a provider may begin with that of another one and a slash.
+  const longer = providers.filter((one) => isOf(provider, one));
+  const names = groups.filter((name) => !providers.some((one) => isOf(one, name)));
+  const own = groups.map((name) => `${provider}/${name}`);
+  const qualified = own.filter((name) => !longer.some((one) => isOf(one, name)));
   return [
-    ...groups.filter((name) => !isQualified(name)).map((name) => `group:${name}`),
-    ...groups.map((name) => `group:${provider}/${name}`),
+    ...[...names, ...qualified].map((name) => `group:${name}`),
     ...Object.entries(claims).flatMap(([name, value]) =>
       valuesOf(value).map((one) => `claim:${name}=${one}`),
     ),

@@ -7,7 +7,7 @@ import { type BundledAgent, type BundleFiles, linesOf } from './verify-bundle.ts
 export interface BundledCall {
   agent: string;
   story: ReceiptStory;
-  /** True if each line that states the call has a signature. */
+  /** True if each line that states the call, and that of its requester, has a signature. */
   isSigned: boolean;
   /** True if the call waits or runs at the last line. */
   isUnderWay: boolean;
@@ -36,26 +36,28 @@ export async function callsOf(
   }
   const receipts = receiptsIn(files[`${folder}/receipts.json`] ?? '[]');
   const policies = policiesIn(files, folder);
-  return [...tasks].flatMap(([id, { lines, calls }]) =>
-    [...calls].flatMap((call) => {
+  return [...tasks].flatMap(([id, { lines, calls }]) => {
+    const signed = new Set(
+      lines.flatMap(({ line, sha256 }) => (line['sig'] === undefined ? [] : [sha256])),
+    );
+    return [...calls].flatMap((call) => {
       // The claims of a call that has not ended are those of its lines so far.
       const ended = receiptClaims(lines, call);
       const end = { line: { event: 'session_end' }, sha256: '' };
       const claims = ended === 'underWay' ? receiptClaims([...lines, end], call) : ended;
       if (typeof claims === 'string') return [];
-      const own = lines.filter(({ line }) => memberOf(line['fields'], 'call_id') === call);
       const read = receiptStory(claims);
       const story = { ...read, lines: read.lines.filter(({ sha256 }) => sha256 !== '') };
       return {
         ...{ agent, story, isUnderWay: ended === 'underWay' },
-        isSigned: own.every(({ line }) => line['sig'] !== undefined),
+        isSigned: story.lines.every(({ sha256 }) => signed.has(sha256)),
         jws: receipts.get(`${id} ${call}`) ?? null,
         rules: story.rulings.map((ruling) =>
           ruleText(policies.get(ruling.policySha256), ruling.rule, story.tool),
         ),
       };
-    }),
-  );
+    });
+  });
 }
 
 /** Returns the people whom a call names: its requester and those who decided, also without a right. */

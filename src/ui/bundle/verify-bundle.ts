@@ -34,6 +34,8 @@ export interface BundledAgent {
 /** The result of a part of a bundle: `open` for one that is intact, but whose lines are not all signed. */
 export interface PartResult {
   agent: string;
+  /** Two agents may have one id, but not one folder; empty for the bundle itself. */
+  folder: string;
   part: string;
   state: 'ok' | 'open' | 'broken';
   says: string;
@@ -41,13 +43,14 @@ export interface PartResult {
   count?: { lines: number; unsigned: number };
 }
 
-type Finding = Omit<PartResult, 'agent' | 'part' | 'state'>;
+type Finding = Omit<PartResult, 'agent' | 'folder' | 'part' | 'state'>;
 
 /** Verifies the parts of a bundle in order. Throws for a bundle that cannot be read. */
 export async function* verifyBundle(
   { agents }: Manifest,
   files: BundleFiles,
 ): AsyncGenerator<PartResult> {
+  if (agents.length === 0) throw new Error('the bundle lists no agent');
   for (const agent of agents) {
     const { agent_id: id, folder, verdict } = agent;
     const { keys } = readPublicKeys(files[`${folder}/keys.json`] ?? '');
@@ -65,14 +68,14 @@ export async function* verifyBundle(
       keys: async () => ({ says: namesOf(keys) }),
     };
     for (const [part, verify] of Object.entries(parts)) {
-      yield { agent: id, part, ...(await resultOf(verify)) };
+      yield { agent: id, folder, part, ...(await resultOf(verify)) };
     }
   }
 }
 
 async function resultOf(
   verify: () => Promise<Finding>,
-): Promise<Omit<PartResult, 'agent' | 'part'>> {
+): Promise<Omit<PartResult, 'agent' | 'folder' | 'part'>> {
   try {
     const found = await verify();
     return { state: (found.count?.unsigned ?? 0) > 0 ? 'open' : 'ok', ...found };
@@ -154,6 +157,9 @@ async function verifyBundled(text: string, log: string, keys: KeyRing | null): P
   for (const [index, verdict] of verdicts.entries()) {
     const { task_id: task, call_id: call } = receipts[index] ?? {};
     if (!verdict.ok) throw new Error(`call ${call} of task ${task}: ${verdict.reason}`);
+    if (verdict.claims['task_id'] !== task || verdict.claims['call_id'] !== call) {
+      throw new Error(`call ${call} of task ${task}: the receipt is of another call`);
+    }
   }
   return { says: `${receipts.length} valid` };
 }

@@ -41,7 +41,7 @@ async function show(read: () => Promise<BundleFiles>): Promise<void> {
     showCalls(element('#calls'), await reportedCalls(manifest, files, parts));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    add({ agent: '', part: 'bundle', state: 'broken', says: `broken: ${reason}` });
+    add({ agent: '', folder: '', part: 'bundle', state: 'broken', says: `broken: ${reason}` });
   }
   const { tone, sentence } = verdictOf(parts);
   verdict.textContent = sentence;
@@ -56,7 +56,7 @@ async function reportedCalls(
 ): Promise<ReportedCall[]> {
   const calls: ReportedCall[] = [];
   for (const agent of agents) {
-    const own = parts.filter((one) => one.agent === agent.agent_id);
+    const own = parts.filter((one) => one.folder === agent.folder);
     const isBroken = own.some(({ state }) => state === 'broken');
     const hasKeys = own.some(
       ({ part, count }) => part === 'lines' && count?.unsigned !== count?.lines,

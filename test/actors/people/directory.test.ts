@@ -47,6 +47,17 @@ describe('a directory', () => {
     expect(directory.onCall('none', 0)).toBeNull();
   });
 
+  it('takes no group of another provider from the name of a group', () => {
+    const directory = new PeopleDirectory(nobody, ['okta', 'okta/eu', 'dashboard']);
+    const entriesOf = (provider: string, group: string) =>
+      directory.standingOf({ email: null, caller: aCaller({ provider, groups: [group] }) }, 0).as;
+    expect(entriesOf('okta', 'staff')).toEqual(['group:staff', 'group:okta/staff']);
+    expect(entriesOf('okta', '/eu/staff')).toEqual(['group:/eu/staff', 'group:okta//eu/staff']);
+    expect(entriesOf('okta', 'eu/staff')).toEqual(['group:eu/staff']);
+    expect(entriesOf('okta/eu', 'staff')).toEqual(['group:staff', 'group:okta/eu/staff']);
+    expect(entriesOf('okta', 'dashboard/staff')).toEqual(['group:okta/dashboard/staff']);
+  });
+
   it('reads a Slack group every half minute, and counts its members for a minute at most', async () => {
     const directory = new PeopleDirectory(people);
     const answers: (string[] | Error)[] = [[bo], new Error('503'), new Error('503')];

@@ -1,5 +1,12 @@
 import type { DeferralJson } from '../../../../http/wire/dashboard/held-call-json.ts';
-import { argumentText, differenceOf, partsOf, type ShownValue } from './shown-value.ts';
+import {
+  argumentText,
+  differenceOf,
+  type LinesLeft,
+  linesOfCall,
+  partsOf,
+  type ShownValue,
+} from './shown-value.ts';
 
 /** A rule's change of one argument at a dotted path, with values as JSON. */
 export type ArgumentChange = NonNullable<DeferralJson['changes']>[number];
@@ -22,7 +29,8 @@ export function argumentRows(
   changes: readonly ArgumentChange[] = [],
 ): ArgumentRow[] {
   const whole = new Map(changes.map((change) => [change.path, change]));
-  const shown = partsOf(args, 0, (name) => whole.has(name));
+  const left = linesOfCall();
+  const shown = partsOf(args, { isAlone: (name) => whole.has(name), left });
   const gone = changes.flatMap(({ path, before, after }): ArgumentRow[] =>
     after !== undefined || path.includes('.') || Object.hasOwn(args, path)
       ? []
@@ -36,7 +44,7 @@ export function argumentRows(
     }
     if (change.before === undefined)
       return { name, now, before: null, change: 'added', within: [] };
-    const difference = differenceTo(change.before, args[name]);
+    const difference = differenceTo(change.before, args[name], left);
     const before = difference === null ? textOf(change.before) : null;
     return { name, now: difference ?? now, before, change: 'changed', within: [] };
   });
@@ -44,10 +52,10 @@ export function argumentRows(
 }
 
 /** The difference between a text that a rule changed and the one that will run; `null` for other values. */
-function differenceTo(before: string, now: unknown): ShownValue | null {
+function differenceTo(before: string, now: unknown, left: LinesLeft): ShownValue | null {
   const was = valueOf(before);
   if (typeof was !== 'string' || typeof now !== 'string') return null;
-  return was.includes('\n') || now.includes('\n') ? differenceOf(was, now) : null;
+  return was.includes('\n') || now.includes('\n') ? differenceOf(was, now, left) : null;
 }
 
 function textOf(json: string | undefined): string | null {

@@ -39,8 +39,21 @@ const commands: ReadonlySet<string> = new Set(['command', 'cmd']);
 /** Maximum number of lines that are shown one by one. */
 const mostLines = 5_000;
 
+/** Maximum number of lines of a call that are shown one by one, so that no call stops its page. */
+const mostLinesOfCall = 10_000;
+
 /** Blank lines in a row that are shown as one. */
 const blankRun = 6;
+
+/** Lines of one call that may still be shown one by one. */
+export interface LinesLeft {
+  lines: number;
+}
+
+/** Returns the lines that a call may show one by one. */
+export function linesOfCall(): LinesLeft {
+  return { lines: mostLinesOfCall };
+}
 
 /** Bounds of a comparison: changed lines, and milliseconds. */
 const bounds = { maxEditLength: 2_000, timeout: 200 };
@@ -60,12 +73,19 @@ export function argumentText(value: unknown): string {
  * Returns how a value is shown: a text of several lines as lines, two texts of which one replaces the other as their
  * difference, and everything else as JSON.
  */
-export function shownValue(name: string, value: unknown, depth = 0): ShownValue {
+export function shownValue(
+  name: string,
+  value: unknown,
+  depth = 0,
+  left: LinesLeft = linesOfCall(),
+): ShownValue {
   if (typeof value === 'string') {
     const isCommand = commands.has(name);
-    if (value !== '' && (isCommand || value.includes('\n'))) return shownText(value, isCommand);
+    if (value !== '' && (isCommand || value.includes('\n'))) {
+      return shownText(value, { isCommand, left });
+    }
   } else if (depth < deepest && hasTexts(value, depth)) {
-    return { kind: 'parts', parts: partsOf(value, depth + 1) };
+    return { kind: 'parts', parts: partsOf(value, { depth: depth + 1, left }) };
   }
   return { kind: 'plain', text: argumentText(value) };
 }
@@ -73,23 +93,26 @@ export function shownValue(name: string, value: unknown, depth = 0): ShownValue 
 /** Returns the arguments of a call, or the members of a structure, as they are shown; a pair of texts is one part. */
 export function partsOf(
   value: object,
-  depth = 0,
-  isAlone: (name: string) => boolean = () => false,
+  {
+    depth = 0,
+    isAlone = () => false,
+    left = linesOfCall(),
+  }: { depth?: number; isAlone?: (name: string) => boolean; left?: LinesLeft } = {},
 ): { name: string; value: ShownValue }[] {
   if (Array.isArray(value)) {
     return value.map((item: unknown, index) => {
       const name = `[${index}]`;
-      return joined(name, shownValue(name, item, depth));
+      return joined(name, shownValue(name, item, depth, left));
     });
   }
-  const pair = pairIn(value, isAlone);
+  const pair = pairIn(value, isAlone, left);
   return Object.entries(value).flatMap(([name, item]) => {
     if (pair !== null && name === pair.after) return [];
     if (pair !== null && name === pair.before) {
       return [{ name: `${name} → ${pair.after}`, value: pair.difference }];
     }
     const label = depth === 0 || /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
-    return [joined(label, shownValue(name, item, depth))];
+    return [joined(label, shownValue(name, item, depth, left))];
   });
 }
 
@@ -101,9 +124,15 @@ function joined(name: string, value: ShownValue): { name: string; value: ShownVa
 }
 
 /** Returns the difference of two texts; `null` if they are too long, or differ too much, to be compared. */
-export function differenceOf(before: string, after: string): ShownValue | null {
+export function differenceOf(
+  before: string,
+  after: string,
+  left: LinesLeft = linesOfCall(),
+): ShownValue | null {
   const [old, now] = [tokensOf(before), tokensOf(after)];
-  if (old.length + now.length > mostLines) return null;
+  const count = old.length + now.length;
+  if (count > mostLines || count > left.lines) return null;
+  left.lines -= count;
   const changes = diffArrays(old, now, bounds);
   if (changes === undefined) return null;
   const lines: DifferenceLine[] = [];
@@ -127,7 +156,10 @@ function isPlain(text: string): boolean {
   return text !== '' && text.trim() === text && parseJson(text) === undefined;
 }
 
-function shownText(text: string, isCommand: boolean): ShownValue {
+function shownText(
+  text: string,
+  { isCommand, left }: { isCommand: boolean; left: LinesLeft },
+): ShownValue {
   const lines = text.split('\n');
   const isClosed = text.endsWith('\n') && lines.length > 1;
   if (isClosed) lines.pop();
@@ -139,7 +171,7 @@ function shownText(text: string, isCommand: boolean): ShownValue {
     isClosed ? 'ends with a newline' : 'no newline at the end',
     ...(isDos ? ['Windows line ends'] : []),
   ].join(', ');
-  if (lines.length > mostLines) {
+  if (lines.length > mostLines || lines.length > left.lines) {
     return {
       kind: 'text',
       lines: [{ number: null, pieces: visiblePieces(text) }],
@@ -147,6 +179,7 @@ function shownText(text: string, isCommand: boolean): ShownValue {
       isCommand,
     };
   }
+  left.lines -= lines.length;
   const stripped = lines.map((line, index) =>
     isDos && index < ends.length ? line.slice(0, -1) : line,
   );
@@ -157,7 +190,8 @@ function numbered(lines: readonly string[]): ShownLine[] {
   const shown: ShownLine[] = [];
   for (let index = 0; index < lines.length; index += 1) {
     let end = index;
-    while (lines[end]?.trim() === '') end += 1;
+    // Other blank characters, such as U+FEFF, are part of what runs, so they are shown.
+    while (/^[ \t]*$/.test(lines[end] ?? '-')) end += 1;
     const number = index + 1;
     if (end - index >= blankRun) {
       const text = `${(end - index).toLocaleString('en')} blank lines`;
@@ -196,13 +230,13 @@ function differenceNote(lines: readonly DifferenceLine[]): string {
   return `${words(added, 'added')}, ${removed.toLocaleString('en')} removed`;
 }
 
-function pairIn(value: object, isAlone: (name: string) => boolean) {
+function pairIn(value: object, isAlone: (name: string) => boolean, left: LinesLeft) {
   const members: Partial<Record<string, unknown>> = { ...value };
   for (const [before, after] of pairs) {
     const [old, now] = [members[before], members[after]];
     if (typeof old !== 'string' || typeof now !== 'string') continue;
     if (isAlone(before) || isAlone(after)) continue;
-    const difference = differenceOf(old, now);
+    const difference = differenceOf(old, now, left);
     if (difference !== null) return { before, after, difference };
   }
   return null;

@@ -32,6 +32,11 @@ describe('a text of several lines', () => {
     ['a\r\nb\r\n', ['1 a', '2 b'], '2 lines, ends with a newline, Windows line ends'],
     ['a\r\nb\n', ['1 a<U+000D>', '2 b'], '2 lines, ends with a newline'],
     ['a\rb\n', ['1 a<U+000D>b'], '1 line, ends with a newline'],
+    [
+      `${'\u00a0\n'.repeat(6)}b\n`,
+      [...[1, 2, 3, 4, 5, 6].map((number) => `${number} <U+00A0>`), '7 b'],
+      '7 lines, ends with a newline',
+    ],
     ['a\u202eb\n\tc\n', ['1 a<U+202E>b', '2 <tab>c'], '2 lines, ends with a newline'],
     [
       `a\n${'\n'.repeat(40)}b\n`,
@@ -127,5 +132,29 @@ describe('two texts of which one replaces the other', () => {
 
 it('shows a structure without such texts as JSON, and quotes names that are no words', () => {
   expect(shownValue('items', [{ price: 5 }])).toMatchObject({ kind: 'plain' });
-  expect(partsOf({ '[0] x': 'a\nb' }, 1).map(({ name }) => name)).toEqual(['"[0] x"']);
+  expect(partsOf({ '[0] x': 'a\nb' }, { depth: 1 }).map(({ name }) => name)).toEqual(['"[0] x"']);
+});
+
+describe('a call with many texts', () => {
+  it('is shown without a comparison of all of them, and nothing is left out', () => {
+    const textOf = (mark: string, index: number) =>
+      Array.from({ length: 1_600 }, (_, line) => `${mark}${index}.${line}`).join('\n');
+    const edits = Array.from({ length: 40 }, (_, index) => ({
+      ...{ old_string: textOf('a', index), new_string: textOf('b', index) },
+    }));
+    const linesIn = (value: ShownValue): number =>
+      value.kind === 'parts'
+        ? value.parts.reduce((sum, part) => sum + linesIn(part.value), 0)
+        : value.kind === 'plain'
+          ? 1
+          : value.lines.length;
+    const [{ value } = { value: null }] = partsOf({ edits });
+    expect(value && linesIn(value)).toBeLessThanOrEqual(10_000 + 80);
+    const shown = JSON.stringify(value);
+    expect(
+      edits
+        .flatMap((_, index) => [`a${index}.1599`, `b${index}.1599`])
+        .filter((end) => !shown.includes(end)),
+    ).toEqual([]);
+  });
 });
