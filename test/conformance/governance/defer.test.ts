@@ -141,6 +141,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
             deferrals: [
               {
                 id: deferral.id,
+                deferral_id: deferral.id,
                 task_id: 't1',
                 title: 'pay Maja five',
                 tool: 'pay',

@@ -275,6 +275,7 @@ describe('tasks of a store that is older than its log', () => {
           args_size: 3,
           result_size: 0,
           duration_ms: 0,
+          outcome: 'unknown',
           error: outcome,
           outcome: 'unknown',
         },

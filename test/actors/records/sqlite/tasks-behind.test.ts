@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { SqliteTaskRows } from '../../../../src/actors/records/sqlite/sqlite-task-rows.ts';
 import { TasksBehind } from '../../../../src/actors/records/sqlite/tasks-behind.ts';
 import { aDecidedHold, aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
-import { aCall } from '../../../helpers/task-fixtures.ts';
+import { aCall, digest } from '../../../helpers/task-fixtures.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
 
 const outcome = 'interrupted: the outcome stands in the audit log alone';
@@ -28,10 +28,12 @@ async function rowsOf(...writes: ReturnType<typeof aWrite>[]): Promise<SqliteTas
 
 const cutOff = {
   call_id: 'call-1',
+  args_sha256: digest,
   tool: call.tool,
   phase: 'end',
   args_size: 11,
   result_size: 0,
+  outcome: 'unknown',
   error: outcome,
 };
 const failed = { event: 'session_end', ts, fields: { state: 'failed' } };
@@ -82,6 +84,7 @@ describe('unfinished tasks that lines which are gone may have named', () => {
               seq: 8,
               fields: {
                 call_id: 'waits-d',
+                args_sha256: digest,
                 deferral_id: 'waits-d',
                 tool: 'issue_refund',
                 reason: 'service_restart',
@@ -185,7 +188,7 @@ describe('approved calls of other programs', () => {
       events: [
         {
           ...{ event: 'hold_unaccounted', ts, task_id: 'one', seq: 5 },
-          fields: { call_id: 'c', tool: 'pay', within_ms: 1_000 },
+          fields: { call_id: 'c', args_sha256: 'bb', tool: 'pay', within_ms: 1_000 },
         },
       ],
     });
