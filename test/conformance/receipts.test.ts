@@ -191,6 +191,14 @@ describe.skipIf(isOverPostgres)('a receipt of a log that was changed without its
     ]);
   });
 
+  it('is refused where the start of the log with the requester was cut off', async () => {
+    const { agent, path } = await agentWithCall();
+    const lines = readFileSync(agent.auditPath, 'utf8').split(/(?<=\n)/);
+    const start = lines.findIndex((line) => line.includes('"session_start"'));
+    writeFileSync(agent.auditPath, lines.slice(start + 1).join(''));
+    expect(await agent.get(path)).toMatchObject({ status: 409, body: { code: 'audit_broken' } });
+  });
+
   it('is refused where every signature was removed', async () => {
     const { agent, path } = await agentWithCall();
     tamper(agent, unsigned, true);

@@ -4,6 +4,7 @@ import { isInRange, type TimeRange } from '../../../machines/time-range.ts';
 import { GENESIS } from './chain-format.ts';
 import { LogFileReader } from './log-file-reader.ts';
 import { finishedFilesOf } from './log-files.ts';
+import { standingBefore } from './pruned-at.ts';
 import { recordedEvent } from './recorded-event.ts';
 
 /** An exported line of the log. */
@@ -67,14 +68,16 @@ export function exportTask(
 ): Promise<ExportSummary> {
   const { withProof, from, to } = exporting;
   const isWhole = withProof || (from === undefined && to === undefined);
-  return exportFrom(filesOf(path, isWhole ? null : exporting), exporting, take);
+  const files = filesOf(path, isWhole ? null : exporting);
+  return exportFrom(files, exporting, take, { startsLog: isWhole });
 }
 
-/** Like `exportTask`, for a log given as an ordered sequence of parts. */
+/** Like `exportTask`, for a log given as an ordered sequence of parts. `startsLog` if its first line is that of the log. */
 export async function exportFrom(
   parts: AsyncIterable<LogPart> | Iterable<LogPart>,
   { task, withProof, withLinks = withProof, ...range }: Exporting,
   take: TakeLine,
+  { startsLog = false } = {},
 ): Promise<ExportSummary> {
   const summary: ExportSummary = { exported: 0, count: 0, head: GENESIS, broken: null };
   const quoted = task === null ? null : Buffer.from(JSON.stringify(task));
@@ -91,7 +94,10 @@ export async function exportFrom(
       const sha256 = withLinks ? hash('sha256', bytes, 'hex') : '';
       if (withLinks) summary.head = sha256;
       if (isWanted) summary.exported += 1;
-      const isLinked = withLinks && summary.count > 1 && (withProof || summary.exported > 0);
+      const isFirst = summary.count === 1;
+      const isChecked = withLinks && startsLog && !withProof;
+      const isCut = isFirst && isChecked && standingBefore(bytes) === null;
+      const isLinked = withLinks && (isFirst ? isCut : withProof || summary.exported > 0);
       if (isLinked && summary.broken === null && previousHash(bytes) !== before) {
         summary.broken = { file, lineNumber, number: summary.count };
       }
