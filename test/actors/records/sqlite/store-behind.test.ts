@@ -277,7 +277,6 @@ describe('tasks of a store that is older than its log', () => {
           duration_ms: 0,
           outcome: 'unknown',
           error: outcome,
-          outcome: 'unknown',
         },
       ],
       ['session_end', 't-1', 5, { state: 'failed' }],
