@@ -127,7 +127,7 @@ const fakeSlackLoader = '^src/cli/slack/fake-slack\\.ts$';
 /** The rules by which logs and receipts are verified, without Node, and the files of the pages that use them. */
 const verifier = '^src/actors/records/log/verifier\\.ts$';
 const verifierUser =
-  '^src/ui/(dashboard/views/(audit/log-check|receipts/check-receipts)|bundle/verify-bundle)\\.ts$';
+  '^src/ui/(dashboard/views/(audit/log-check|receipts/check-receipts)|bundle/(verify-bundle|bundled-calls))\\.ts$';
 
 /** What of src/machines the page runs as the command does. */
 const sharedWithPage = [
@@ -239,7 +239,7 @@ module.exports = {
     {
       name: 'the-verifier-runs-in-the-page-too',
       comment:
-        'The pages verify by the same rules as `audit verify` and `receipt verify`: log-check.ts, check-receipts.ts and verify-bundle.ts alone import them, from records/log/verifier.ts.',
+        'The pages verify by the same rules as `audit verify` and `receipt verify`: log-check.ts, check-receipts.ts, verify-bundle.ts and bundled-calls.ts alone import them, from records/log/verifier.ts.',
       severity: 'error',
       from: { path: '^src/', pathNot: verifierUser },
       to: { path: verifier },

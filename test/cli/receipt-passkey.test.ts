@@ -32,7 +32,7 @@ function claimsOf() {
     signature: response.signature,
   };
   return {
-    ...{ version: 1, task_id: 't-1', call_id: deferralId, deferral_id: deferralId },
+    ...{ version: 2, task_id: 't-1', call_id: deferralId, deferral_id: deferralId },
     ...{ args_sha256: argsSha256, asked: { tool: 'pay' }, ran: null, lines: [] },
     decisions: [
       { decision: 'approve', approver: 'ann@example.com', args_sha256: argsSha256, passkey },

@@ -59,7 +59,7 @@ const deferredLine = (timeout_ms = 300_000) => [
 ];
 const ran = [
   ['tool_exec', { tool: 'pay', phase: 'start' }],
-  ['tool_exec', { tool: 'pay', phase: 'end' }],
+  ['tool_exec', { tool: 'pay', phase: 'end', outcome: 'succeeded' }],
 ];
 
 it('shows the title of its task in lists, alone and in events, also after a restart', async () => {
@@ -297,7 +297,7 @@ describe('a cancel', () => {
       ['session_start'],
       turn,
       ['tool_exec', { tool: 'hold', phase: 'start' }],
-      ['tool_exec', { tool: 'hold', phase: 'end', error: 'canceled: timeout' }],
+      ['tool_exec', { tool: 'hold', phase: 'end', outcome: 'unknown', error: 'canceled: timeout' }],
       ['invocation_cancelled', { reason: 'timeout' }],
       ['session_end', { state: 'canceled' }],
     ]);

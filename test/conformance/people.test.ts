@@ -63,7 +63,10 @@ describe('approvers by group', () => {
     await held('left');
     expect(await decide('left', ann)).toBe(200);
     write(agent.folder, { groups: { finance: [bo, cy] } });
-    await vi.waitFor(async () => expect(await decide('left', ann)).toBe(404), patient);
+    await vi.waitFor(async () => expect(await decide('left', ann)).toBe(404), {
+      ...patient,
+      interval: 1_000,
+    });
     expect(await decide('left', bo)).toBe(200);
     expect((await agent.as(agent.token).get('/tasks/left')).body.status.state).toBe('deferred');
     expect(await decide('left', cy)).toBe(200);

@@ -41,7 +41,7 @@ export function nextRelease({ breaks = false } = {}): NextRelease {
   change('src/machines/task/task-machine.ts', /(taskMachineVersion = )(\d+)/, '$1$2 + 1');
   change(
     'src/machines/task/migrate-snapshot.ts',
-    /\n};\n\n\/\*\* A scripted model made/,
+    /\n};\n/,
     '\n  [taskMachineVersion - 1]: (snapshot) => snapshot,$&',
   );
   for (const [path, steps] of [

@@ -45,7 +45,7 @@ export function tightened(
 }
 
 /**
- * Returns the approvals that still count, judged by what people are now: a person who has left a group, or whose
+ * Returns the approvals that still count, by what people are now: a person who has left a group, or whose
  * delegation has ended, no longer counts. A rotation counts as of the approval, and a token for what it vouched for.
  */
 export function stillCounting(

@@ -161,6 +161,7 @@ describe('ui', () => {
       (JSON.parse(readFileSync(path, 'utf8')) as { dashboards: unknown[] }).dashboards;
     const noteOf = ({ child, url }: { child: { pid?: number | undefined }; url: string }) => ({
       ...{ pid: child.pid, port: Number(new URL(url).port), host: '127.0.0.1' },
+      started: expect.any(String),
     });
     expect(noted()).toEqual([noteOf(one), noteOf(two)]);
     one.child.kill('SIGTERM');

@@ -72,7 +72,7 @@ export function openWebAccess(settings: WebAccessSettings, ports: WebAccessPorts
       signedOutUri: `${origin}${page.home}`,
       setting: page.setting,
       wantedClaims: [signIn.claim_map.email, signIn.groups_claim ?? []].flat(),
-      identityClaims: Object.values(signIn.claim_map),
+      identityClaims: [signIn.claim_map.user_id, signIn.claim_map.email],
       skew: signIn.clock_skew,
     },
     ports.outbound,

@@ -64,6 +64,7 @@ export function conditionWords(environment: readonly string[]): ConditionWord[] 
     { word: 'history.sum(', type: 'double', about: 'sum(tool, path): sum of an argument.' },
     { word: 'history.last(', type: 'map', about: 'last(tool): arguments of the last call.' },
     { word: 'history.labels', type: 'list<string>', about: 'Labels of the session.' },
+    { word: 'path', type: 'Path', about: 'Functions on paths.' },
     {
       word: 'path.under(',
       type: 'bool',

@@ -24,7 +24,7 @@ describe('the completion of a condition', () => {
     const [from, words] = offered('true && ar') ?? [];
     expect(from).toBe(8);
     expect(words).toEqual([
-      ...['args', 'tool', 'now', 'environment', 'caller', 'task', 'history'],
+      ...['args', 'tool', 'now', 'environment', 'caller', 'task', 'call', 'history', 'path'],
       ...['has(', 'size(', 'int(', 'double(', 'string(', 'timestamp(', 'duration('],
     ]);
   });

@@ -93,7 +93,7 @@ describe('the receipt of a call', () => {
     expect(told).toEqual(Array(7).fill(expect.any(String)));
     expect(told[1]).toBe('rita@example.com authenticated by sso');
     expect(told[2]).toMatch(
-      /^issue_refund .*Refund order A-1042 \{ "amount": 89.9, "order": "A-1042" \} task t-1, call c-1 arguments a{64} code b{64}$/,
+      /^issue_refund .*Refund order A-1042 \{ "amount": 89.9, "order": "A-1042" \} task t-1, call c-1 call a{64} code b{64}$/,
     );
     expect(told[3]).toMatch(
       /^hold awaiting channel:slack:#refunds defer\.tools\.issue_refund\[0\] .* policy c{64}$/,

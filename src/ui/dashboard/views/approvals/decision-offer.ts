@@ -4,7 +4,7 @@ import type { Drafts } from './drafts.ts';
 import type { startDecision } from './start-decision.ts';
 
 /** What a page offers for decisions on its calls. */
-export interface Desk {
+export interface DecisionOffer {
   clock: ServerClock;
   drafts: Drafts;
   /** Sends the decision on a call, and its confirmation with a passkey. */
