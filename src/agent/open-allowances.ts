@@ -1,7 +1,7 @@
 import type { ConfigProblem, PlacedPolicy } from '../actors/config/config.ts';
 import { listsArguments } from '../actors/governance/governance.ts';
 import type { Tool } from '../actors/ports/tool.ts';
-import { matchesName, normalName } from '../actors/tool-name.ts';
+import { matchesName } from '../actors/tool-name.ts';
 
 /**
  * Finds rules with `allow: true` for tools whose schema names no arguments, so that a program may obey an argument that no
@@ -41,9 +41,9 @@ export function unaskedTools({
       ),
     ],
   );
-  const isRuled = (tool: string) =>
-    ruled.some((rule) => normalName(rule) === normalName(tool) || matchesName(rule, tool));
-  const unasked = Object.keys(gate?.tools ?? {}).filter((tool) => !isRuled(tool));
+  const unasked = Object.keys(gate?.tools ?? {}).filter(
+    (tool) => !ruled.some((rule) => matchesName(rule, tool)),
+  );
   if (unasked.length === 0) return [];
   const message = `these run without a person: ${unasked.join(', ')}; add a rule for each to security.defer.tools, or allow: true`;
   return [problemAt(['gate', 'tools'], message)];

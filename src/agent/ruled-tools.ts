@@ -6,6 +6,7 @@ import {
   placedRules,
   ruleNamesOf,
   type ServiceConfig,
+  sourcesOfRules,
 } from '../actors/config/config.ts';
 import { matchesName, normalName, ToolMap } from '../actors/tool-name.ts';
 import {
@@ -132,13 +133,10 @@ export function heldTools(
  * pattern of a gate covers. Tools without rules are left out.
  */
 export function rulesByName(
-  { security, included = [] }: Pick<ServiceConfig, 'security' | 'included'>,
+  config: Pick<ServiceConfig, 'security' | 'included'>,
   tools: readonly string[],
 ): [name: string, rules: string[]][] {
-  const layers = [
-    ...included.map((one) => ({ from: `${one.file}#`, security: one.security })),
-    { from: '', security },
-  ];
+  const layers = sourcesOfRules(config);
   const ruled = layers.flatMap(({ security: { step_up, modify, defer, guardrails } }) => [
     ...[step_up, modify, defer].flatMap((layer) => Object.keys(layer.enabled ? layer.tools : {})),
     ...(guardrails.enabled ? placedDenials(guardrails) : []).map(({ tool }) => tool),

@@ -25,4 +25,5 @@ export {
   placedRules,
   ruleNamesOf,
   rulesOfTool,
+  sourcesOfRules,
 } from './tool-rules.ts';

@@ -70,6 +70,17 @@ export function ruleNamesOf(security: Security, tool: string): string[] {
   ].map(({ name }) => name);
 }
 
+/** Returns the rules of the included policies and of the agent, each with the beginning of their names. */
+export function sourcesOfRules({
+  security,
+  included = [],
+}: Pick<ServiceConfig, 'security' | 'included'>): { from: string; security: Security }[] {
+  return [
+    ...included.map((one) => ({ from: `${one.file}#`, security: one.security })),
+    { from: '', security },
+  ];
+}
+
 /** Lists the rules of denied tools, in order. */
 export function placedDenials({
   denied_tools: denied,

@@ -31,8 +31,8 @@ export interface SkillsAddOptions {
 }
 
 /**
- * `skills add NAME | PATH | URL`: shows the effect of adding a skill to an agent, asks for a confirmation unless `yes` is given,
- * and adds it.
+ * `skills add NAME | PATH | URL`: shows the effect of adding a skill to an agent, asks for a confirmation unless `yes` is
+ * given, and adds it.
  */
 export async function skillsAdd(
   session: Session,

@@ -3,6 +3,7 @@ import {
   formatProblem,
   rulesOfTool,
   type ServiceConfig,
+  sourcesOfRules,
 } from '../../actors/config/config.ts';
 import { effectiveHosts } from '../../actors/outbound/outbound.ts';
 import { systemClock } from '../../actors/system-clock.ts';
@@ -78,16 +79,9 @@ function originOf(
 }
 
 /** Describes each layer's effect on a tool, in evaluation order. */
-function toolPolicy(
-  { security, included = [] }: ServiceConfig,
-  name: string,
-  origin: string,
-): ToolPolicyJson {
-  const { intent_alignment: alignment, defer } = security;
-  const sources = [
-    ...included.map((one) => ({ from: `${one.file}#`, security: one.security })),
-    { from: '', security },
-  ];
+function toolPolicy(config: ServiceConfig, name: string, origin: string): ToolPolicyJson {
+  const { intent_alignment: alignment, defer } = config.security;
+  const sources = sourcesOfRules(config);
   const decisions: ToolPolicyJson['decisions'] = [];
   const say = (layer: string, decision: string, rule: string, says: string): void =>
     void decisions.push({ layer, decision, rule, says });

@@ -49,10 +49,10 @@ export function tightened(
  * delegation has ended, no longer counts. A rotation counts as of the approval, and a token for what it vouched for.
  */
 export function stillCounting(
-  { approvals, approvers, alsoBy }: Pick<Deferral, 'approvals' | 'approvers' | 'alsoBy'>,
+  deferral: Pick<Deferral, 'approvals' | 'approvers' | 'alsoBy'>,
   standingOf: (email: string) => Standing,
 ): Approval[] {
-  return approvals.flatMap((approval) => {
+  return deferral.approvals.flatMap((approval) => {
     const { approver, for: delegator, byToken = [], as = [] } = approval;
     const own = standingOf(approver);
     const right = delegator === undefined ? own : own.for?.find(({ email }) => email === delegator);
@@ -61,9 +61,8 @@ export function stillCounting(
       (entry) =>
         right.as.includes(entry) || byToken.includes(entry) || readEntry(entry)?.kind === 'oncall',
     );
-    const judged = { ...approval, ...(as.length === 0 ? {} : { as: left }) };
-    const lists = { approvers, ...(alsoBy === undefined ? {} : { alsoBy }) };
-    return isListed(lists, countedAs(judged)) ? [judged] : [];
+    const counted = { ...approval, ...(as.length === 0 ? {} : { as: left }) };
+    return isListed(deferral, countedAs(counted)) ? [counted] : [];
   });
 }
 

@@ -108,8 +108,8 @@ export class IssuerClient {
 
   /**
    * Reads the claims of a person again: by the refresh token, otherwise from the userinfo endpoint. A claim that the
-   * endpoint leaves out is gone, unless it identifies the person. Returns `null` if the issuer refuses, such as for a disabled person. Rejects if it does not
-   * answer.
+   * endpoint leaves out is gone, unless it identifies the person. Returns `null` if the issuer refuses, such as for a
+   * disabled person. Rejects if it does not answer.
    */
   async readAgain(
     grant: ClaimsGrant,
