@@ -1,21 +1,39 @@
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CardPublisher } from '../actors/card/card.ts';
+import type { ServiceConfig } from '../actors/config/config.ts';
+import type { Policies } from '../actors/governance/governance.ts';
 import { type Egress, PushNotifications } from '../actors/outbound/outbound.ts';
 import { Delegating } from '../actors/people/people.ts';
+import type { Clock } from '../actors/ports/clock.ts';
 import type { EgressRecord } from '../actors/ports/egress.ts';
+import type { Ids } from '../actors/ports/ids.ts';
 import type { Log } from '../actors/ports/log.ts';
+import { keptInspectorToken } from '../actors/process/process.ts';
 import type { TaskSystem } from '../actors/tasks/tasks.ts';
-import type { Inspector } from '../actors/telemetry/telemetry.ts';
-import type { McpServers } from '../actors/tools/tools.ts';
+import { type Inspector, loadInspector } from '../actors/telemetry/telemetry.ts';
+import { normalName } from '../actors/tool-name.ts';
+import {
+  type McpServers,
+  openMcpServers,
+  type ScriptGate,
+  type Toolbox,
+} from '../actors/tools/tools.ts';
 import { watchClock } from '../actors/watch-clock.ts';
 import { writePush } from '../http/a2a/push-writer.ts';
-import { type AgentPolicies, createPolicies, createSystem } from './create-system.ts';
+import { version } from '../version.ts';
+import {
+  type AgentPolicies,
+  type AgentPolicy,
+  createPolicies,
+  createSystem,
+} from './create-system.ts';
 import { PeopleKeeper } from './keep-people.ts';
 import { lockFiles } from './lock-files.ts';
 import { openEgress } from './open-egress.ts';
-import { openInspector } from './open-inspector.ts';
-import { openMcp } from './open-mcp.ts';
 import { type AgentRecords, openRecords } from './open-records.ts';
 import type { Start } from './read-start.ts';
+import { heldTools, rulesOfServers } from './ruled-tools.ts';
 
 export interface PartsOptions {
   /** Port of the inspector's stream; `null` turns the inspector off. */
@@ -123,4 +141,69 @@ class Later<Value> {
   set value(value: Value) {
     this.#value = value;
   }
+}
+
+/** Starts an agent's inspector. Its code is loaded only if the inspector is on. Throws InspectorError. */
+async function openInspector(options: {
+  directory: string;
+  inspectPort: number | null;
+  log: Log;
+}): Promise<Inspector | null> {
+  const { directory, inspectPort: port, log } = options;
+  if (port === null) return null;
+  const { startInspector } = await loadInspector();
+  const token = keptInspectorToken(join(directory, '.service'));
+  return startInspector({ port, token, log });
+}
+
+interface McpParts {
+  config: ServiceConfig;
+  policies: Policies<AgentPolicy>;
+  directory: string;
+  toolbox: Toolbox;
+  scripts: ScriptGate;
+  egress: Egress;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  log: Log;
+  /** Writes to the audit log. */
+  record: AgentRecords['record'];
+  /** The store of the agent's tokens for servers. */
+  store: Pick<AgentRecords['store'], 'webRecords' | 'keys'>;
+  /** Sharing of the tasks with other daemons; `null` if this is the only daemon. */
+  shared: AgentRecords['shared'];
+  ids: Ids;
+}
+
+/**
+ * Starts connecting an agent's MCP servers. Their tools are added to the agent as the servers connect
+ * (docs/contract/models.md).
+ */
+async function openMcp(parts: McpParts): Promise<McpServers> {
+  const { config, policies, directory, toolbox, scripts, egress, env, clock, log, record } = parts;
+  const { store, shared, ids } = parts;
+  const idempotent = new Set(
+    config.tools.filter((tool) => tool.idempotent).map(({ name }) => normalName(name)),
+  );
+  return openMcpServers({
+    servers: config.mcp.servers,
+    egress,
+    env,
+    clock,
+    log,
+    record,
+    version,
+    ...(shared === null ? {} : { pins: store.webRecords }),
+    tokens: {
+      records: store.webRecords,
+      key: (purpose) => store.keys.of(purpose),
+      owner: ids.next(),
+    },
+    tools: toolbox.tools,
+    ruled: () => rulesOfServers({ ...config, ...policies.current }),
+    isHeld: (tool) => heldTools(policies.current, [tool]).length > 0,
+    isIdempotent: (tool) => idempotent.has(normalName(tool)),
+    isolation: () => scripts.isolation(),
+    agentDirectory: await realpath(directory),
+  });
 }

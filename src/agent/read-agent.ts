@@ -1,6 +1,9 @@
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { ChannelsReading } from '../actors/channels/channels.ts';
 import {
   type ConfigProblem,
+  type ConfigReading,
   includeReader,
   loadConfig,
   parseConfig,
@@ -13,11 +16,13 @@ import {
 import type { Guardrails, Modify } from '../actors/governance/governance.ts';
 import type { People } from '../actors/people/people.ts';
 import type { Clock } from '../actors/ports/clock.ts';
+import { findProgram } from '../actors/process/process.ts';
 import {
   createToolbox,
   elicitationTool,
   GateTools,
   gateProblems,
+  hiddenFromServers,
   missingPrograms,
   readSkills,
   type ScriptIsolation,
@@ -26,7 +31,6 @@ import {
 import { readGuardrails } from './agent-guardrails.ts';
 import { readInstructions } from './agent-instructions.ts';
 import { readWritable } from './agent-writable.ts';
-import { hiddenFileWarnings } from './hidden-files.ts';
 import { type McpToolsSeen, mcpToolsSeen } from './mcp-tools-seen.ts';
 import { namedTools } from './named-tools.ts';
 import { openAllowances, unaskedTools } from './open-allowances.ts';
@@ -184,4 +188,23 @@ async function readSkillsAnyway(directory: string) {
 
 function asProblem(problem: Omit<ConfigProblem, 'path'>): ConfigProblem {
   return { path: '', ...problem };
+}
+
+/**
+ * Warns of each file on the command line of an MCP server that the sandbox hides. With `auto`, a machine without
+ * bubblewrap hides nothing.
+ */
+async function hiddenFileWarnings(
+  directory: string,
+  { config, problemAt }: Extract<ConfigReading, { ok: true }>,
+  writable: readonly string[],
+): Promise<ConfigProblem[]> {
+  const { sandbox } = config.egress;
+  if (sandbox === 'env' || (sandbox === 'auto' && findProgram('bwrap') === null)) return [];
+  const agentDirectory = await realpath(directory);
+  const hidden = statePaths(config).map((path) => resolve(agentDirectory, path));
+  const found = await hiddenFromServers(config.mcp.servers, { agentDirectory, hidden, writable });
+  return found.map(({ index, place, message }) =>
+    problemAt(['mcp', 'servers', index, ...place], message),
+  );
 }

@@ -1,10 +1,8 @@
-import type { CliError, ExitCode } from './cli-error.ts';
-import { exitCodes, explain } from './cli-error.ts';
+import { type CliError, type ExitCode, exitCodes, explain } from './cli-error.ts';
 import { Interruption, ReaderGone } from './interruption.ts';
 import { Output, type TerminalStream } from './output.ts';
 import { takePassphrase } from './passphrase.ts';
 import { runCommandLine } from './program.ts';
-import { readFlags } from './read-flags.ts';
 import { StdinText } from './stdin-text.ts';
 
 /** The process environment of a command line: streams, environment variables and exit. */
@@ -48,4 +46,25 @@ export async function main(argv: readonly string[], surroundings: Surroundings):
     output.failure(failure);
     return failure.exitCode;
   }
+}
+
+/** The flags that control output, including the output of errors about other arguments. */
+interface Flags {
+  isJson: boolean;
+  isDebug: boolean;
+  mayColour: boolean;
+  /** True if the first line of stdin is the passphrase of the secrets. */
+  isPassphraseOnStdin: boolean;
+}
+
+/** Reads the global flags at any position before a `--`. */
+function readFlags(argv: readonly string[]): Flags {
+  const end = argv.indexOf('--');
+  const given = new Set(end === -1 ? argv : argv.slice(0, end));
+  return {
+    isJson: given.has('--json'),
+    isDebug: given.has('--debug'),
+    mayColour: !given.has('--no-color'),
+    isPassphraseOnStdin: given.has('--passphrase-stdin'),
+  };
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { formatProblem } from '../../src/actors/config/config.ts';
 import { serviceSchema } from '../../src/actors/config/service-schema.ts';
 import { readSkills } from '../../src/actors/tools/skills/skills.ts';
-import { unlistedHosts } from '../../src/agent/unlisted-hosts.ts';
+import { unlistedHosts } from '../../src/agent/agent-findings.ts';
 import { temporaryFolder } from '../helpers/test-system.ts';
 
 /** A skill file whose tools are those of these names. */

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { remedies } from '../../src/actors/channels/slack/link/slack-remedies.ts';
 import { parseConfig } from '../../src/actors/config/config.ts';
 import { channelSchemas } from '../../src/actors/config/schema-channels.ts';
-import { botScopes } from '../../src/cli/slack/manifest.ts';
+import { botScopes } from '../../src/cli/slack/print-manifest.ts';
 
 const folder = new URL('../../docs/', import.meta.url);
 const page = readFileSync(new URL('slack.md', folder), 'utf8');

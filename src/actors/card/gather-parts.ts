@@ -1,12 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AgentSkill, CardParts, DeclaredScheme } from '../../machines/card/agent-card.ts';
+import type {
+  AgentSkill,
+  CardCapabilities,
+  CardInterface,
+  CardParts,
+  DeclaredScheme,
+} from '../../machines/card/agent-card.ts';
 import { commandLine } from '../command-line.ts';
 import { loadConfig, type ServiceConfig } from '../config/config.ts';
 import type { Log } from '../ports/log.ts';
 import { readSkills, type Skill, type SkillProblem } from '../tools/tools.ts';
 import { skillOfFile } from './agent-skill.ts';
 import { type AgentSpec, agentSpecPath, readAgentSpec } from './agent-spec.ts';
-import { servedCapabilities, servedInterfaces } from './served-card.ts';
+
+/** Working interfaces of the agent; a card lists no others (docs/contract/agent-card.md). */
+const servedInterfaces: readonly CardInterface[] = [
+  { transport: 'JSONRPC', protocolVersion: '1.0', path: '' },
+  { transport: 'HTTP+JSON', protocolVersion: '1.0', path: '/a2a' },
+  { transport: 'JSONRPC', protocolVersion: '0.3', path: '' },
+  { transport: 'HTTP+JSON', protocolVersion: '0.3', path: '' },
+];
+
+/** Capabilities advertised on the card. */
+const servedCapabilities: CardCapabilities = {
+  streaming: true,
+  pushNotifications: true,
+  stateTransitionHistory: false,
+};
 
 /** The inputs of a card that stay fixed from start-up, even if the agent's files change. */
 export interface CardBasis {

@@ -1,13 +1,122 @@
 import type * as z from 'zod';
-import type { JsonSchema } from './json-schema.ts';
+import { below, type JsonSchema } from './json-schema.ts';
 import { dashboardFile } from './read-dashboard.ts';
 import { peopleFile } from './read-people.ts';
 import { channelSchemas, configuredAdapters } from './schema-channels.ts';
 import { dashboardSchema } from './schema-dashboard.ts';
 import { peopleSchema } from './schema-people.ts';
-import { serviceJsonSchema } from './service-json-schema.ts';
-import { describeKeys } from './unknown-keys.ts';
-import { cleaned, withoutOtherKeys, withVariables } from './written-schema.ts';
+import { serviceSchema } from './service-schema.ts';
+import { describeKeys, isStrictSection } from './unknown-keys.ts';
+
+/** A text that contains a variable (docs/contract/configuration.md). `$${` is a literal `${`. */
+const withVariable: JsonSchema = {
+  type: 'string',
+  pattern: String.raw`(?:^|[^$])\$\{[A-Za-z_][A-Za-z0-9_]*\}`,
+};
+
+/** Pattern of a non-blank text, which a text with a variable also matches. */
+const filledText = String.raw`\S`;
+
+/** Removes keywords without effect, and constraints that the daemon checks differently. */
+function cleaned(schema: JsonSchema): JsonSchema {
+  const { format: _format, oneOf, example, ...rest } = below(schema, cleaned);
+  const required = Object.keys(schema.properties ?? {}).filter((key) => isRequired(schema, key));
+  if (required.length > 0) rest.required = required;
+  if (JSON.stringify(rest.default) === '{}') delete rest.default;
+  if (rest.maximum === Number.MAX_SAFE_INTEGER) delete rest.maximum;
+  if (example !== undefined) rest.examples = [example];
+  // With a variable in place of its type, an entry may match several alternatives.
+  return oneOf ? { ...rest, anyOf: oneOf } : rest;
+}
+
+/** An omitted map counts as empty, so its required keys may be missing. */
+function isRequired({ properties, required = [] }: JsonSchema, key: string): boolean {
+  const { default: usual, required: inner = [] } = properties?.[key] ?? {};
+  return required.includes(key) || (JSON.stringify(usual) === '{}' && inner.length > 0);
+}
+
+/** Rejects unknown keys of every map with named keys. */
+function withoutOtherKeys(schema: JsonSchema): JsonSchema {
+  const closed = below(schema, withoutOtherKeys);
+  return closed.properties ? { ...closed, additionalProperties: false } : closed;
+}
+
+/** Allows a variable in every text that has constraints. `isNamed` finds keys whose values are never expanded. */
+function withVariables(
+  schema: JsonSchema,
+  isNamed: (key: string) => boolean = () => false,
+): JsonSchema {
+  const result = below(schema, (child, key = '') =>
+    isNamed(key) ? child : withVariables(child, isNamed),
+  );
+  if (result.type !== 'string' || !isRuled(result)) return result;
+  const { description, default: usual, examples, ...rule } = result;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(usual === undefined ? {} : { default: usual }),
+    ...(examples === undefined ? {} : { examples }),
+    anyOf: [rule, withVariable],
+  };
+}
+
+function isRuled({ pattern, enum: choices, const: only, maxLength }: JsonSchema): boolean {
+  if (choices !== undefined || only !== undefined || maxLength !== undefined) return true;
+  return pattern !== undefined && pattern !== filledText;
+}
+
+const switchedOn: JsonSchema = { properties: { enabled: { const: true } }, required: ['enabled'] };
+
+/**
+ * Generates the JSON Schema of `service.yaml` for editors (docs/contract/command.md).
+ *
+ * Accepts everything that the daemon accepts, and rejects invalid single values. Rules that span several keys, and
+ * addresses, are left to `validate`. Unknown keys are rejected where the daemon rejects them.
+ */
+function serviceJsonSchema(): JsonSchema {
+  const whole = cleaned(describeKeys(serviceSchema) as JsonSchema);
+  const sections: Record<string, JsonSchema> = {};
+  for (const [key, section] of Object.entries(whole.properties ?? {})) {
+    const closed = isStrictSection(key) ? withoutOtherKeys(section) : section;
+    const layered = key === 'security' ? withIdleLayers(closed) : closed;
+    const isNamed = key === 'auth' || key === 'audit' ? namesVariable : () => false;
+    sections[key] = withVariables(layered, isNamed);
+  }
+  return { ...whole, properties: sections };
+}
+
+/** For a layer that is off, only the types of its settings are checked (docs/contract/step-up.md). */
+function withIdleLayers(security: JsonSchema): JsonSchema {
+  return below(security, (layer) => {
+    if (layer.properties?.['enabled'] === undefined) return layer;
+    // oxlint-disable-next-line unicorn/no-thenable -- `then` is a keyword of JSON Schema, and no function.
+    return { ...typesOf(layer), if: switchedOn, then: withoutAnnotations(layer) };
+  });
+}
+
+function typesOf(schema: JsonSchema): JsonSchema {
+  const { anyOf: _union, required = [], ...open } = below(schema, typesOf);
+  for (const rule of ['pattern', 'minimum', 'exclusiveMinimum', 'maximum', 'minItems'] as const) {
+    delete open[rule];
+  }
+  const kept = required.filter((key) => schema.properties?.[key]?.anyOf === undefined);
+  return kept.length > 0 ? { ...open, required: kept } : open;
+}
+
+/** An editor would show a description that stands at two places twice. */
+function withoutAnnotations(schema: JsonSchema): JsonSchema {
+  const {
+    description: _description,
+    default: _default,
+    examples: _examples,
+    ...rules
+  } = below(schema, withoutAnnotations);
+  return rules;
+}
+
+/** The value of such a key is the name of a variable and is never expanded. */
+function namesVariable(key: string): boolean {
+  return key === 'token_env' || key === 'key_env';
+}
 
 /** The files that an editor can check, each with the title of its schema. */
 const titles: Record<string, string> = {

@@ -1,14 +1,20 @@
 import type * as z from 'zod';
 import { splitTarget } from '../../machines/channels/approval-notice.ts';
 import { escalationTargets } from '../../machines/governance/escalation-targets.ts';
+import { isLoopback } from '../../machines/loopback.ts';
 import type { ChannelsReading } from '../channels/channels.ts';
 import { nearestName } from '../nearest-name.ts';
-import type { Environment, Resolution } from './channel-resolution.ts';
-import type { ConfigProblem, Finding } from './config-problem.ts';
+import {
+  type Environment,
+  hiding,
+  type Resolution,
+  secretOf,
+  untold,
+} from './channel-resolution.ts';
+import { type ConfigProblem, errorAt, type Finding, warningAt } from './config-problem.ts';
 import { decisionPage } from './decision-page.ts';
 import type { ConfigReading } from './parse-config.ts';
 import { readSettingsFile } from './read-settings-file.ts';
-import { resolveEmail } from './resolve-email.ts';
 import { resolveSlack } from './resolve-slack.ts';
 import { resolveTeams } from './resolve-teams.ts';
 import { resolveTelegram } from './resolve-telegram.ts';
@@ -176,4 +182,24 @@ function usesOf(name: ConfiguredAdapter, { security: { defer } }: ServiceConfig)
       return adapter === name ? [{ path: [...path, key], target }] : [];
     }),
   );
+}
+
+/** Resolves the password of the SMTP server; no finding contains it (docs/contract/chat.md). */
+function resolveEmail(
+  file: ChannelFileSettings['email'],
+  env: Environment,
+  pageUrl: string,
+): Resolution<NonNullable<ChannelsReading['email']>> {
+  const { host, port, security, from } = file;
+  const secret = secretOf(['settings', 'password_env'], file.password_env, env);
+  if (security === 'none' && !isLoopback(host)) {
+    const message = 'without encryption anyone on the path can read the mails; use starttls or tls';
+    return { settings: null, findings: [errorAt(['settings', 'security'], message)] };
+  }
+  if (file.user !== '' && secret.value === null) {
+    const message = `${secret.variable} is not set, so the email adapter does not run; ${untold}`;
+    return { settings: null, findings: [warningAt(secret.path, message)] };
+  }
+  const open = { host, port, security, user: file.user || null, from, pageUrl };
+  return { settings: hiding(open, { password: secret.value ?? '' }), findings: [] };
 }

@@ -1,11 +1,84 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { isLoopbackUrl } from '../../machines/loopback.ts';
 import type { Log } from '../ports/log.ts';
-import { RecentEvents } from './recent-events.ts';
 import { StandingActors } from './standing-actors.ts';
 import type { StatelyEvent } from './stately-event.ts';
-import { type Refusal, watcherRefusal } from './watcher-refusal.ts';
+
+interface Refusal {
+  status: 401 | 403 | 404 | 503;
+  reason: string;
+}
+
+/** Hosts of the inspector, which listens only on loopback. */
+const ownNames = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * Checks whether a request may watch: it names this machine and port, comes from no foreign web page and contains the
+ * token. Returns `null` if it may.
+ */
+export function watcherRefusal(
+  request: Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'>,
+  { port, token }: { port: number; token: string },
+): Refusal | null {
+  if (!isOwnHost(request, port)) return { status: 403, reason: 'the Host is not this inspector' };
+  if (!isLoopbackOrigin(request.headers.origin)) {
+    return { status: 403, reason: 'the Origin is not on this machine' };
+  }
+  const [path, query] = (request.url ?? '').split('?', 2);
+  if (path !== '/') return { status: 404, reason: 'the stream is at /' };
+  const presented = new URLSearchParams(query).get('token') ?? '';
+  return isSame(presented, token) ? null : { status: 401, reason: 'the token is missing or wrong' };
+}
+
+/** Refuses two Host headers, since only the first would be checked. */
+function isOwnHost(
+  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  port: number,
+): boolean {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  const isSingle = names.filter((name) => name.toLowerCase() === 'host').length === 1;
+  return isSingle && ownNames.some((name) => headers.host === `${name}:${port}`);
+}
+
+/** Programs send no Origin; a web page always does. */
+function isLoopbackOrigin(origin: string | undefined): boolean {
+  if (origin === undefined) return true;
+  const url = URL.parse(origin);
+  return url !== null && /^https?:$/.test(url.protocol) && isLoopbackUrl(url);
+}
+
+function isSame(presented: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(presented), digest(expected));
+}
+
+/** The newest events of a stream, limited in number and bytes, for new watchers. */
+export class RecentEvents {
+  readonly #limits: { count: number; bytes: number };
+  readonly #events: string[] = [];
+  #bytes = 0;
+
+  constructor(limits: { count: number; bytes: number }) {
+    this.#limits = limits;
+  }
+
+  /** Adds an event and drops the oldest ones until both limits hold. */
+  add(event: string): void {
+    this.#events.push(event);
+    this.#bytes += Buffer.byteLength(event);
+    while (this.#events.length > this.#limits.count || this.#bytes > this.#limits.bytes) {
+      this.#bytes -= Buffer.byteLength(this.#events.shift() ?? '');
+    }
+  }
+
+  /** Oldest first. */
+  all(): readonly string[] {
+    return this.#events;
+  }
+}
 
 const maximumWatchers = 8;
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Token } from 'marked';
+import type { Token, Tokens } from 'marked';
 import { commandLine } from '../../actors/command-line.ts';
 import { nearestName } from '../../actors/nearest-name.ts';
 import { messageOf } from '../../machines/message-of.ts';
@@ -8,11 +8,11 @@ import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { openBrowser } from '../ui/open-browser.ts';
 import { type DocPage, docPages } from './doc-pages.ts';
-import { lexed, tokensAt } from './doc-sections.ts';
-import { errorRows } from './error-rows.ts';
+import { docSections, lexed, tokensAt } from './doc-sections.ts';
 import { findPage, linkedPage, type PagePlace } from './find-page.ts';
 import { hrefOf } from './html-page.ts';
 import { showInPager } from './pager.ts';
+import { plainInline } from './plain-inline.ts';
 import { searchPages } from './search-pages.ts';
 import { serveDocs } from './serve-docs.ts';
 import { terminalPage } from './terminal-page.ts';
@@ -173,4 +173,35 @@ function unknownSection(page: DocPage, anchor: string): CliError {
     exitCode: exitCodes.notFound,
     hint: `read the whole page with ${commandLine(`docs ${page.name}`)}`,
   });
+}
+
+/** The rows of the page of errors about one code, each table under its heading. */
+interface ErrorRows {
+  page: DocPage;
+  tokens: Token[];
+}
+
+/** Finds the rows about a code, a status or an error class, such as `not_found` or `409`; `null` if there is none. */
+function errorRows(pages: readonly DocPage[], code: string): ErrorRows | null {
+  const page = pages.find(({ name }) => name === 'errors');
+  if (page === undefined) return null;
+  const tokens = docSections(page.text).flatMap(({ tokens: [heading, ...below] }) => {
+    const tables = below.flatMap((token) => rowsAbout(token, code));
+    return tables.length === 0 || heading === undefined ? [] : [heading, ...tables];
+  });
+  return tokens.length === 0 ? null : { page, tokens };
+}
+
+function rowsAbout(token: Token, code: string): Token[] {
+  if (token.type !== 'table') return [];
+  const table = token as Tokens.Table;
+  const rows = table.rows.filter(([first]) => plainInline(cellToken(first)) === code);
+  if (rows.length === 0) return [];
+  const [heads = '', rule = ''] = table.raw.split('\n');
+  const lines = rows.map((row) => `| ${row.map(({ text }) => text).join(' | ')} |`);
+  return [{ ...table, rows, raw: `${[heads, rule, ...lines].join('\n')}\n` }];
+}
+
+function cellToken(cell: Tokens.TableCell | undefined): Token | undefined {
+  return cell === undefined ? undefined : { type: 'text', raw: cell.text, ...cell };
 }

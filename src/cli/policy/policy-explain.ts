@@ -2,21 +2,76 @@ import { resolve } from 'node:path';
 import { closest } from 'fastest-levenshtein';
 import { systemClock } from '../../actors/system-clock.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
+import { ToolMap } from '../../actors/tool-name.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { namedTools } from '../../agent/named-tools.ts';
-import { readAgent } from '../../agent/read-agent.ts';
+import { type AgentReading, readAgent } from '../../agent/read-agent.ts';
 import { explainCall } from '../../dashboard/reading/explain-call.ts';
+import type { ExplainedDeferral, Explanation } from '../../dashboard/reading/explanation.ts';
 import { openPolicy } from '../../dashboard/reading/open-policy.ts';
-import type { JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import { printWarnings } from '../config-warnings.ts';
+import type { Output } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
 import { warnOfPolicyGap } from '../policy-warning.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
-import { outputRules } from './output-rules.ts';
-import { printExplanation } from './print-explanation.ts';
+import { decisionLines } from '../task/print-task.ts';
+
+/** Prints the outcome of a hypothetical call with the given arguments. */
+function printExplanation(output: Output, explanation: Explanation, asked: JsonValue): void {
+  const { colours } = output;
+  output.json(explanation);
+  for (const line of decisionLines(output, explanation.layers)) output.line(line);
+  output.line();
+  output.line(colours.bold(plainLine(outcomeLine(explanation))));
+  if (!explanation.complete) output.line(colours.yellow(incomplete));
+  for (const [label, value] of labelsOf(explanation, asked)) {
+    output.line(`  ${label.padEnd('args_sha256'.length)}  ${plainLine(value)}`);
+  }
+}
+
+const incomplete =
+  'this is incomplete: intent alignment was not evaluated and may deny the call earlier; add --message';
+
+function outcomeLine({ outcome, text = '', deferral }: Explanation): string {
+  if (outcome === 'deny') return `would be denied: ${text}`;
+  if (outcome === 'step_up') return `would be challenged: ${text}`;
+  return deferral === undefined ? 'would run' : `would wait for ${waitOf(deferral)}, then run`;
+}
+
+function waitOf(deferral: ExplainedDeferral): string {
+  const { to, timeout, approvers, quorum, four_eyes, remind, escalate_to, escalations } = deferral;
+  const who =
+    approvers === null ? 'anyone in the channel' : `approvers ${approvers.join(', ') || 'nobody'}`;
+  return [
+    to,
+    timeout,
+    `${who} (quorum ${quorum})`,
+    ...(four_eyes ? ['not the requester'] : []),
+    ...(remind ? ['reminded at half of the time'] : []),
+    ...(escalations ?? []).map((stage) => `${stage.to} as well after ${stage.after}`),
+    ...(escalate_to === null || escalations !== undefined
+      ? []
+      : [`${escalate_to} as well at three quarters`]),
+  ].join(', ');
+}
+
+function labelsOf(
+  { arguments: args, args_sha256, deferral, layers }: Explanation,
+  asked: JsonValue,
+): [label: string, value: string][] {
+  const isModified = layers.some(({ decision }) => decision === 'modify');
+  const labels: [label: string, value: string][] = isModified
+    ? [['before', JSON.stringify(asked)]]
+    : [];
+  labels.push([isModified ? 'after' : 'arguments', JSON.stringify(args)]);
+  if (deferral !== undefined) labels.push(['context', deferral.context]);
+  labels.push(['args_sha256', args_sha256]);
+  return labels;
+}
 
 export interface ExplainOptions {
   args: JsonValue;
@@ -78,4 +133,32 @@ function unknownTool(name: string, tools: string[]): CliError {
     exitCode: exitCodes.notFound,
     hint: tools.length === 0 ? 'it has none at all' : `the nearest is ${closest(name, tools)}`,
   });
+}
+
+/** Lists the rules that check a tool's output, in order; empty if there are none (docs/contract/governance.md). */
+function outputRules(
+  { config, toolbox }: Pick<NonNullable<AgentReading['agent']>, 'config' | 'toolbox'>,
+  tool: string,
+): string[] {
+  const { guardrails, modify } = config.security;
+  const { deny_output: denied, redact } = guardrails;
+  const skills = toolbox.skills.filter(({ guardrails: written }) => hasRules(written?.value));
+  const written = new ToolMap(Object.entries(modify.enabled ? modify.tools : {}));
+  const rewrites = written
+    .all(tool)
+    .flatMap(
+      (entries) => entries.find(({ when, shadow }) => when === undefined && !shadow)?.output ?? [],
+    );
+  return [
+    ...(guardrails.enabled && denied.length + redact.length > 0 ? ['guardrails'] : []),
+    ...skills.map(({ id }) => `guardrails of skill ${id}`),
+    ...(rewrites.length > 0 ? ['modify'] : []),
+  ];
+}
+
+/** Returns true if a skill's validated rules cover output. */
+function hasRules(guardrails: JsonValue | undefined): boolean {
+  if (guardrails === undefined || !isJsonObject(guardrails)) return false;
+  const { deny_output: denied, redact } = guardrails;
+  return [denied, redact].some((rules) => Array.isArray(rules) && rules.length > 0);
 }

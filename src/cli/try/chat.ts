@@ -1,16 +1,45 @@
 import { v7 } from 'uuid';
+import { loginName } from '../../actors/login-name.ts';
+import { tailLines } from '../../actors/records/records.ts';
+import { systemClock } from '../../actors/system-clock.ts';
+import { eventOfWait } from '../../machines/domain/hold-events.ts';
+import { CliError } from '../cli-error.ts';
+import type { Output } from '../output.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';
-import { answerOf, deferralLines, progressLine, statusText } from '../task/print-task.ts';
-import type { ProgressJson, TaskJson } from '../task/read-answer.ts';
+import { answerOf, deferralLines, progressLine, statusText, timeLeft } from '../task/print-task.ts';
+import type { DeferralJson, ProgressJson, TaskJson } from '../task/read-answer.ts';
 import { readTaskStream } from '../task/read-task-stream.ts';
 import { pendingDeferral } from '../task/task-get.ts';
-import { askApproval } from './ask-approval.ts';
-import { decidedElsewhere } from './decided-elsewhere.ts';
 import type { Demo } from './demo.ts';
 import { messageParts } from './message-parts.ts';
 import type { Prompter } from './prompter.ts';
 import { thinkingLine } from './thinker.ts';
+
+/** Maximum number of a task's latest log lines that are searched. */
+const looked = 100;
+
+/**
+ * Returns the approver who decided on a held call, for example on the page; `null` while the audit log has no decision.
+ */
+async function decidedElsewhere(
+  { auditPath: path }: Pick<Demo, 'auditPath'>,
+  { task_id: task, tool, requested_at }: Pick<DeferralJson, 'task_id' | 'tool' | 'requested_at'>,
+): Promise<string | null> {
+  const lines = tailLines({ path, task, limit: looked, clock: systemClock() });
+  const events = (await Array.fromAsync(lines)).flatMap(({ event }) => event ?? []);
+  const decisions = events
+    .filter(
+      ({ event, ts }) => eventOfWait(event) === 'task_deferred_decision' && ts >= requested_at,
+    )
+    .map(({ fields }) => Object(fields) as Record<string, unknown>);
+  const { decision, approver, note } =
+    decisions.findLast((fields) => fields['tool'] === tool) ?? {};
+  if (typeof decision !== 'string' || typeof approver !== 'string') return null;
+  const done = decision === 'approve' ? 'released' : 'rejected';
+  const why = typeof note === 'string' && note !== '' ? `: ${note}` : '';
+  return plainLine(`Decided elsewhere: ${tool} was ${done} by ${approver}${why}`);
+}
 
 /** Runs a chat with the refund agent until the user leaves. Held calls are decided inline. */
 export async function chat(session: Session, demo: Demo, prompter: Prompter): Promise<void> {
@@ -100,4 +129,76 @@ async function callFor(message: string, { demo, contextId }: Conversation, signa
 function endOf(task: TaskJson | null): string {
   if (task === null) return '(the stream broke)';
   return task.status.state === 'completed' ? answerOf(task) : plainLine(statusText(task));
+}
+
+interface Approval {
+  output: Output;
+  demo: Demo;
+  prompter: Prompter;
+  deferral: DeferralJson;
+  /** Called when the user leaves instead of deciding. */
+  onLeave: () => void;
+}
+
+/**
+ * Asks whether a held call may run. Returns a function that withdraws the question and returns true if the user decided
+ * it here.
+ */
+function askApproval(approval: Approval): () => Promise<boolean> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([approval.demo.signal, over.signal]);
+  const settled = putQuestion(approval, signal).catch((error: unknown) => {
+    if (!signal.aborted) {
+      approval.output.note(error instanceof CliError ? error.message : String(error));
+    }
+    return false;
+  });
+  return () => {
+    over.abort(new Error('the call is no longer pending'));
+    return settled;
+  };
+}
+
+async function putQuestion(approval: Approval, signal: AbortSignal): Promise<boolean> {
+  const { prompter, deferral, onLeave } = approval;
+  const question = (): string =>
+    `approve? [y/n] (auto-deny ${timeLeft(deferral.expires_at, Date.now())}) `;
+  for (;;) {
+    const answer = await prompter.ask(question, signal);
+    if (answer === null) break;
+    const decision = decisionOf(answer);
+    if (decision === null) continue;
+    const note =
+      decision === 'reject' ? await prompter.ask(() => 'reason (may be empty): ', signal) : '';
+    if (note === null) break;
+    await decide(approval, decision, note.trim());
+    return true;
+  }
+  onLeave();
+  return false;
+}
+
+async function decide(
+  { demo, deferral }: Approval,
+  decision: 'approve' | 'reject',
+  note: string,
+): Promise<void> {
+  await demo.client.json({
+    method: 'POST',
+    path: `/tasks/${encodeURIComponent(deferral.task_id)}/decisions`,
+    body: {
+      decision,
+      approver: loginName(),
+      note,
+      deferral_id: deferral.id,
+      args_sha256: deferral.args_sha256,
+    },
+    signal: demo.signal,
+  });
+}
+
+function decisionOf(answer: string): 'approve' | 'reject' | null {
+  const word = answer.trim().toLowerCase();
+  if (['y', 'yes', 'approve'].includes(word)) return 'approve';
+  return ['n', 'no', 'reject'].includes(word) ? 'reject' : null;
 }

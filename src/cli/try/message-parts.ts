@@ -1,7 +1,27 @@
 import type { JsonValue } from '../../machines/json.ts';
 import type { Demo } from './demo.ts';
-import { readOrders } from './orders.ts';
-import { scriptFor } from './refund-script.ts';
+import { findOrder, readOrders } from './orders.ts';
+
+/** Maximum length of a refund's reason in characters. */
+const longestReason = 500;
+
+/**
+ * Returns the model script for a message: a refund of the order that the message names, with the amount paid, else an
+ * echo.
+ */
+export function scriptFor(message: string, orders: string): JsonValue[] {
+  const id = /\bA-\d{4}\b/i.exec(message)?.[0].toUpperCase();
+  if (id === undefined) return [{ say: `echo: ${message}` }];
+  const amount = findOrder(orders, id)?.amount;
+  const lookup = { tool: 'lookup_order', args: { order_id: id } };
+  if (amount === undefined) return [lookup];
+  const reason = [...message].slice(0, longestReason).join('');
+  return [
+    lookup,
+    { tool: 'issue_refund', args: { order_id: id, amount, reason } },
+    { say: `Order ${id} is refunded. {result}` },
+  ];
+}
 
 /** Returns the parts of a message to the agent: the text, and the script if the model is scripted. */
 export async function messageParts(

@@ -1,15 +1,22 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Stream } from 'node:stream';
+import { constants } from 'node:zlib';
 import Router from '@koa/router';
-import Koa, { type Context, type Next } from 'koa';
+import type { Context, Middleware, Next } from 'koa';
+import Koa from 'koa';
+import compress from 'koa-compress';
 import { clientAddress } from '../../http/client-address.ts';
 import { allowMethods } from '../../http/middleware/allow-methods.ts';
 import { boundTraffic } from '../../http/middleware/bound-traffic.ts';
 import { correlate } from '../../http/middleware/correlate.ts';
+import { isFromForeignSite } from '../../http/middleware/foreign-site.ts';
 import { handleErrors, logBrokenResponses } from '../../http/middleware/handle-errors.ts';
 import { hardenResponse } from '../../http/middleware/harden-response.ts';
 import { keepAlive } from '../../http/middleware/keep-alive.ts';
-import { type PageFiles, servePage } from '../../http/middleware/page-files.ts';
+import { type PageFiles, pageHeaders, servePage } from '../../http/middleware/page-files.ts';
 import { refuseAmbiguous } from '../../http/middleware/refuse-ambiguous.ts';
 import type { RequestState } from '../../http/request-state.ts';
+import { Problem } from '../../http/wire/problem.ts';
 import { addA2aRoutes } from '../routes/a2a-routes.ts';
 import { addAgentRoutes } from '../routes/agent-routes.ts';
 import { addBuilderRoutes } from '../routes/builder-routes.ts';
@@ -23,12 +30,59 @@ import { addMcpRoutes } from '../routes/mcp-routes.ts';
 import { addSignInRoutes } from '../routes/sign-in-routes.ts';
 import { addSkillRoutes } from '../routes/skill-routes.ts';
 import { addTaskRoutes } from '../routes/task-routes.ts';
-import { compressAnswers } from './compress-answers.ts';
 import { guardHost } from './guard-host.ts';
-import { guardOrigin } from './guard-origin.ts';
-import { hardenPage } from './harden-page.ts';
 import type { Team } from './open-team.ts';
-import { requireToken } from './require-token.ts';
+
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/**
+ * Rejects requests from foreign pages, including pages at other ports of this machine. A change must come from this
+ * origin or, at the dashboard's own address, from no page at all, and must be JSON. `/api` cannot be read from another site either
+ * (docs/contract/dashboard.md). Links to the page itself are allowed anywhere.
+ */
+function guardOrigin({ publicOrigin }: { publicOrigin: string | null }): Middleware {
+  return function originGuard(ctx: Context, next: Next) {
+    const { headers, method = '' } = ctx.req;
+    const isRead = reads.has(method);
+    const isApi = ctx.path === '/api' || ctx.path.startsWith('/api/');
+    const origin = headers.origin?.toLowerCase();
+    const own =
+      ctx.state.isPublic === true ? publicOrigin : `http://${headers.host?.toLowerCase()}`;
+    const isForeign = origin !== undefined && origin !== own;
+    if (method === 'OPTIONS' || ((isApi || !isRead) && (isForeign || isFromForeignSite(ctx)))) {
+      throw new Problem(403, { error: 'forbidden_origin' }, { Connection: 'close' });
+    }
+    if (!isRead && !/^application\/json\s*(;|$)/i.test(ctx.get('Content-Type'))) {
+      const error = 'send the body as application/json';
+      throw new Problem(415, { error }, { Connection: 'close' });
+    }
+    return next();
+  };
+}
+
+/** Minimum size in bytes for compression. */
+const threshold = 1_024;
+
+/**
+ * Compresses long responses with Brotli or gzip, as accepted by the client. Streams, and responses with a strong ETag,
+ * are not compressed.
+ */
+function compressAnswers(): Middleware {
+  const compressed = compress({
+    threshold,
+    encodingPreference: ['br', 'gzip', 'identity'],
+    br: { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } },
+    zstd: false,
+    deflate: false,
+  });
+  return async function answerCompressor(ctx: Context, next: Next) {
+    await compressed(ctx, async () => {
+      await next();
+      const isExact = String(ctx.response.headers['etag'] ?? '').startsWith('"');
+      if (ctx.body instanceof Stream || isExact) ctx.compress = false;
+    });
+  };
+}
 
 /**
  * Maximum number of unread bytes in total. One address may use a quarter; all pages on this machine share one address.
@@ -121,4 +175,31 @@ function translateErrors() {
       throw dashboardProblem(error);
     }
   };
+}
+
+/** Sets the headers that isolate the page on every response. */
+function hardenPage(): Middleware {
+  return function pageHardener(ctx: Context, next: Next) {
+    ctx.set(pageHeaders);
+    return next();
+  };
+}
+
+/**
+ * Rejects requests to `/api` without the token in `Authorization: Bearer`; `null` requires none. The token does not
+ * count at the public address, where people sign in.
+ */
+function requireToken({ token }: { token: string | null }): Middleware {
+  return function tokenAsker(ctx: Context, next: Next) {
+    if (ctx.state.isPublic === true) return next();
+    if (token === null || !ctx.path.startsWith('/api')) return next();
+    const [, shown = ''] = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(ctx.get('Authorization')) ?? [];
+    if (isSame(shown, token)) return next();
+    throw new Problem(401, { error: 'unauthorized' }, { 'WWW-Authenticate': 'Bearer' });
+  };
+}
+
+function isSame(shown: string, token: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(shown), digest(token));
 }

@@ -1,11 +1,17 @@
 import Router from '@koa/router';
-import type { Next } from 'koa';
+import type { Context, Middleware, Next } from 'koa';
 import type { Devices } from '../../actors/ports/devices.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import type { Passkeys } from '../../actors/ports/passkeys.ts';
 import type { WebAccess } from '../../actors/ports/web-access.ts';
+import type { OpenSession } from '../../actors/ports/web-sessions.ts';
 import { staleSignIn } from '../../machines/sign-in/recent-sign-in.ts';
-import { approvalsPath, recordVerdict } from '../middleware/authenticate.ts';
+import { CallerTasks, type CallerTasksPorts } from '../caller-tasks.ts';
+import {
+  type AuthenticatePorts,
+  approvalsPath,
+  recordVerdict,
+} from '../middleware/authenticate.ts';
 import { installableHeaders, type PageFiles, servePage } from '../middleware/page-files.ts';
 import { readJson } from '../middleware/read-json.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
@@ -18,16 +24,27 @@ import {
   delegationsList,
 } from '../routes/delegations.ts';
 import { grantsList, grantsRevoke } from '../routes/grants.ts';
-import { sessionOf } from '../sign-in/find-session.ts';
+import {
+  confirmSession,
+  findSession,
+  isRepeatedRead,
+  sessionOf,
+  signedOut,
+} from '../sign-in/find-session.ts';
 import { limitSignIns } from '../sign-in/limit-sign-ins.ts';
-import { sessionCookies } from '../sign-in/session-cookies.ts';
+import { type PageCookie, sessionCookies } from '../sign-in/session-cookies.ts';
 import { addSignInPages, signOut } from '../sign-in/sign-in-pages.ts';
-import { presentPerson, type SessionJson } from '../wire/approvals-page.ts';
+import {
+  type DeviceJson,
+  type DeviceListJson,
+  presentPerson,
+  readSubscription,
+  type SessionJson,
+} from '../wire/approvals-page.ts';
 import { noDecision } from '../wire/decision.ts';
 import { Problem } from '../wire/problem.ts';
-import { deviceRoutes } from './device-routes.ts';
+import { timestamp } from '../wire/timestamp.ts';
 import { passkeyRoutes, withPasskey } from './passkey-routes.ts';
-import { requireSession, type SessionPorts } from './require-session.ts';
 
 /** The approvals page of an agent. */
 export interface ApprovalsPage {
@@ -123,4 +140,74 @@ function recent({ clock }: Pick<ApprovalsPorts, 'clock'>) {
 /** Returns the id of a call in a query; `null` for anything else. Only this text returns from the issuer. */
 function callIn(text: unknown): string | null {
   return typeof text === 'string' && /^[\w-]{1,128}$/.test(text) ? text : null;
+}
+
+interface DevicePorts {
+  /** Path of the API of the page. */
+  api: string;
+  active: Middleware<RequestState>;
+  devices: Devices;
+}
+
+/** Adds the routes for notifications to those of the approvals page (docs/contract/approvals-page.md). */
+function deviceRoutes(router: Router<RequestState>, { api, active, devices }: DevicePorts): void {
+  const read = readJson({ longest: 16 * 1024 });
+  router.get(`${api}/devices`, active, async (ctx) => {
+    const [listed, public_key] = await Promise.all([
+      devices.list(sessionOf(ctx)),
+      devices.publicKey(),
+    ]);
+    const shown = listed.map(({ id, createdAt }) => ({ id, created_at: timestamp(createdAt) }));
+    ctx.body = { public_key, devices: shown } satisfies DeviceListJson;
+  });
+  router.post(`${api}/devices`, active, read, async (ctx) => {
+    const added = await devices.add(sessionOf(ctx), readSubscription(ctx.request.body));
+    if (added.kind === 'refused') throw new Problem(400, { error: added.problem });
+    const { id, createdAt } = added.device;
+    ctx.status = 201;
+    ctx.body = { id, created_at: timestamp(createdAt) } satisfies DeviceJson;
+  });
+  router.post(`${api}/devices/:id/removal`, active, read, async (ctx) => {
+    const isRemoved = await devices.remove(sessionOf(ctx), ctx.params['id'] ?? '');
+    if (!isRemoved) throw new Problem(404, { error: 'you have no such device' });
+    ctx.status = 204;
+  });
+}
+
+type SessionPorts = CallerTasksPorts & AuthenticatePorts & { access: WebAccess };
+
+/**
+ * Accepts requests of the page with a session, and binds them to the person's tasks: those that the person requested,
+ * and those that list the person as an approver. A change must come from the page itself. `renews` restarts the idle
+ * time of the session, unless the page repeats the request on its own. With `refused` the issuer confirms the person
+ * first, as before each decision; it is called with the session of a person whom the issuer refuses.
+ */
+function requireSession(
+  ports: SessionPorts,
+  cookie: PageCookie,
+  { renews, refused }: { renews: boolean; refused?: (open: OpenSession) => Promise<void> },
+): Middleware<RequestState> {
+  const { access } = ports;
+  return async function sessionGuard(ctx: Context, next: Next) {
+    const rejected = (): void => {
+      const reason = { kind: 'rejected', reason: 'invalid', tokenKind: 'session' } as const;
+      recordVerdict(ports, ctx, { ...reason, message: signedOut });
+    };
+    const found = await findSession(ctx, access, cookie, rejected);
+    const ended = async (): Promise<void> => {
+      rejected();
+      await refused?.(found);
+    };
+    const open =
+      refused === undefined ? found : await confirmSession(ctx, access, cookie, found, ended);
+    const { caller } = open.session;
+    recordVerdict(ports, ctx, { kind: 'verified', caller, tokenKind: 'session' });
+    const state = ctx.state as RequestState;
+    state.webSession = open;
+    state.caller = caller;
+    state.signedInAt = 'page';
+    state.tasks = new CallerTasks({ ...ports, taskAccess: 'requester' }, caller);
+    if (renews && !isRepeatedRead(ctx)) cookie.write(ctx, await access.renew(open));
+    await next();
+  };
 }

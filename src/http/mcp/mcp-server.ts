@@ -10,18 +10,25 @@ import {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import type { Task } from '../../machines/domain/task.ts';
+import { isTaskId } from '../../machines/task/task-id.ts';
 import { type OutcomeMark, outcomeMethod } from '../../machines/task/wait-mark.ts';
 import { wasHeld } from '../../machines/task/was-held.ts';
-import type { CallPorts, McpRequest } from './call-ports.ts';
-import { type CallForm, callTool } from './call-tool.ts';
+import type { CallerTasks } from '../caller-tasks.ts';
+import type { RequestState } from '../request-state.ts';
+import { fieldOf } from '../wire/field-of.ts';
+import { RpcError, rpcCodes } from '../wire/json-rpc.ts';
+import type { CallExtra, CallPorts, McpRequest } from './call-ports.ts';
+import { sendProgress } from './call-progress.ts';
+import { type CallForm, callTool, received } from './call-tool.ts';
 import { type Era, statedAbilities, tasksExtension } from './client-abilities.ts';
-import { readCall } from './mcp-call.ts';
+import { recordLink } from './decision-link.ts';
+import { calledIn, type McpCall, readCall } from './mcp-call.ts';
 import type { McpFace } from './mcp-face.ts';
-import { repeatedCall } from './repeated-call.ts';
+import { type CallAnswer, presentCall } from './present-call.ts';
 import { serveTasks } from './task-methods.ts';
-import { taskResult } from './task-result.ts';
-import { offersTaskResult, taskResultName } from './task-result-tool.ts';
+import { howToAskFor, offersTaskResult, taskResultName } from './task-result-tool.ts';
 import type { ToolListing } from './tool-listing.ts';
+import { waitForCall } from './wait-for-call.ts';
 
 /** The parts that every message uses. */
 export interface McpServing {
@@ -130,4 +137,50 @@ function outcomeOf(task: Task): OutcomeMark {
 function endStream(transport: Transport | undefined, id: RequestId): void {
   (transport as WebStandardStreamableHTTPServerTransport | undefined)?.closeSSEStream?.(id);
   transport?.send({ jsonrpc: '2.0', id, result: {} }).catch(() => undefined);
+}
+
+/**
+ * Returns a call as sent, or bound to its waiting task if the client sends it again after it showed the address of the
+ * page (MCP 2026-07-28). Rejects with RpcError for a state that belongs to no call of the caller.
+ */
+async function repeatedCall(
+  tasks: CallerTasks,
+  call: McpCall,
+  { requestState, inputResponses = {} }: ServerContext['mcpReq'],
+): Promise<McpCall> {
+  const taskId = requestState();
+  if (taskId === undefined) return call;
+  const task = isTaskId(taskId) ? await tasks.findOwn(taskId) : undefined;
+  if (task === undefined) {
+    throw new RpcError(rpcCodes.invalidParams, 'requestState belongs to no call; leave it out');
+  }
+  await recordLink(tasks, task, Object.keys(inputResponses));
+  return { ...call, taskId: task.id, isRetry: true };
+}
+
+/** Waits for a call of the same caller that was answered while held. Rejects like `waitForCall`. */
+async function taskResult(
+  face: McpFace,
+  ports: CallPorts,
+  { state, gone }: { state: RequestState; gone: AbortSignal },
+  { args, extra }: { args: unknown; extra: CallExtra },
+): Promise<CallAnswer> {
+  const id = fieldOf(args, 'task_id');
+  const found = isTaskId(id) ? await state.tasks.findOwn(id) : undefined;
+  const call = found && calledIn(found);
+  if (found === undefined || call === null || call === undefined) {
+    const text = 'there is no call with this task_id; take the one that the call was answered with';
+    return { content: [{ type: 'text', text }], isError: true, _meta: { task_id: String(id) } };
+  }
+  const rest = sendProgress(ports.beats, state.tasks, found.id, extra);
+  const limit = extra._meta?.progressToken === undefined ? face.answerWithin || null : null;
+  const signal = AbortSignal.any([gone, extra.signal]);
+  const patience = { clock: ports.clock, held: null, running: limit };
+  const leave = ports.waiting.enter(found.id);
+  const task = await waitForCall(state.tasks, found.id, signal, patience).finally(() => {
+    leave();
+    rest();
+  });
+  if (!signal.aborted) await received(state, task, call, ports.log);
+  return presentCall(task, ({ id: asked }) => howToAskFor(face, asked));
 }

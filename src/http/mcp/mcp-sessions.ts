@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import {
+  type JSONRPCMessage,
   SUPPORTED_PROTOCOL_VERSIONS,
+  type Transport,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { RoutedContext } from '../request-state.ts';
@@ -13,9 +15,43 @@ import { opensLinks } from './client-abilities.ts';
 import { recordAnswer } from './decision-link.ts';
 import type { Listeners } from './listeners.ts';
 import { type McpServing, mcpServer } from './mcp-server.ts';
-import { RequestsUnderWay } from './requests-under-way.ts';
 import { sendAnswer } from './send-answer.ts';
 import type { SessionId, SessionIds } from './session-id.ts';
+
+/** The MCP requests that this daemon is answering, by session and ID. */
+class RequestsUnderWay {
+  readonly #bySession = new Map<string, Map<unknown, Transport>>();
+
+  /** Adds a request; returns a function that removes it. */
+  add(session: string, id: unknown, transport: Transport): () => void {
+    const requests = this.#bySession.get(session) ?? new Map<unknown, Transport>();
+    this.#bySession.set(session, requests.set(id, transport));
+    return () => {
+      if (requests.get(id) !== transport) return;
+      requests.delete(id);
+      if (requests.size === 0 && this.#bySession.get(session) === requests) {
+        this.#bySession.delete(session);
+      }
+    };
+  }
+
+  /**
+   * Forwards a cancel notification to the transport that answers the request. Returns true if the request is at this
+   * daemon.
+   */
+  cancel(session: string, notification: object): boolean {
+    const id = fieldOf(fieldOf(notification, 'params'), 'requestId');
+    const transport = this.#bySession.get(session)?.get(id);
+    transport?.onmessage?.(notification as JSONRPCMessage);
+    return transport !== undefined;
+  }
+
+  /** Ends every request of a session as if its client had disconnected. */
+  end(session: string): void {
+    for (const transport of this.#bySession.get(session)?.values() ?? []) void transport.close();
+    this.#bySession.delete(session);
+  }
+}
 
 /** Maximum number of remembered ended sessions. */
 const mostEnded = 4_096;

@@ -7,12 +7,37 @@ import {
   taskStates,
 } from '../../machines/domain/task.ts';
 import { ranInRun } from '../../machines/task/ran-calls.ts';
+import { workflowHeaders } from '../../machines/workflow.ts';
 import { decisionRecord, presentDecisions } from './decision-record.ts';
 import { callEdit, digest, pendingDeferral, presentEdit, presentPending } from './deferral.ts';
 import { message, part, presentMessage } from './message.ts';
-import { origin, presentOrigin } from './origin.ts';
+import { presentRequester, requester } from './requester.ts';
 import { statePath } from './states.ts';
 import { time, timestamp } from './timestamp.ts';
+
+/** The schema of a task's origin: time, requester and workflow. */
+export const origin = z.object({
+  created_at: time,
+  requester: requester.nullable(),
+  workflow: z
+    .record(z.string(), z.string())
+    .describe('The workflow named in the request.')
+    .exactOptional(),
+});
+
+/** Formats a task's origin. */
+export function presentOrigin({ createdAt, requester, tags = {} }: Task): z.input<typeof origin> {
+  const named = workflowHeaders.flatMap(([, key]): [string, string][] => {
+    const value = tags[key];
+    return value === undefined ? [] : [[key, value]];
+  });
+  const workflow = Object.fromEntries(named);
+  return {
+    created_at: timestamp(createdAt),
+    requester: presentRequester(requester),
+    ...(Object.keys(workflow).length === 0 ? {} : { workflow }),
+  };
+}
 
 const stepUp = z.object({ tool: z.string(), required_acr: z.string(), reason: z.string() });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeCard } from '../../../src/actors/card/encode-card.ts';
+import { encodeCard } from '../../../src/actors/card/card-publisher.ts';
 import { aSkill, someParts } from './card-fixtures.ts';
 
 it('records what the card is, and the digest of exactly the bytes that are sent', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cardSchemes } from '../../../src/actors/access/auth/auth.ts';
-import { encodeCard } from '../../../src/actors/card/encode-card.ts';
+import { encodeCard } from '../../../src/actors/card/card-publisher.ts';
 import { type CardBasis, partsOf } from '../../../src/actors/card/gather-parts.ts';
 import { type ServiceConfig, serviceSchema } from '../../../src/actors/config/service-schema.ts';
 import type { Skill } from '../../../src/actors/tools/skills/skills.ts';

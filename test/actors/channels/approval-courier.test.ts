@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { patience } from '../../../src/actors/channels/adapter-call.ts';
 import { mostSending } from '../../../src/actors/channels/adapter-deliveries.ts';
 import { ApprovalCourier } from '../../../src/actors/channels/approval-courier.ts';
 import { DeliveryError } from '../../../src/actors/channels/channel-adapter.ts';
+import { patience } from '../../../src/actors/channels/live-delivery.ts';
 import { longestQuarantine } from '../../../src/actors/channels/quarantine.ts';
 import { type SqliteStore } from '../../../src/actors/records/sqlite/sqlite-store.ts';
 import type { Deferral, Task } from '../../../src/machines/domain/task.ts';

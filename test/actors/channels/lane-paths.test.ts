@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
-import { callAdapter, failureOf } from '../../../src/actors/channels/adapter-call.ts';
 import { Lanes } from '../../../src/actors/channels/lanes.ts';
+import { callAdapter, failureOf } from '../../../src/actors/channels/live-delivery.ts';
 import { laneMachine } from '../../../src/machines/channels/lane-machine.ts';
 import { aNotice } from '../../helpers/approval-notices.ts';
 import { type Happenings, walkChart } from '../../helpers/chart-walk.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ReusedCount } from '../../../src/actors/tasks/reused-count.ts';
+import { ReusedCount } from '../../../src/actors/tasks/task-metrics.ts';
 
 function counting(isExpensive: (count: number) => boolean) {
   let now = 0;

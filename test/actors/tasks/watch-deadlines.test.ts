@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createActor } from 'xstate';
-import { createWatchDeadlines } from '../../../src/actors/tasks/watch-deadlines.ts';
+import { createWatchDeadlines } from '../../../src/actors/tasks/task-registry.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { patient } from '../../helpers/patient.ts';
 import { nine } from '../../helpers/test-system.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecentEvents } from '../../../src/actors/telemetry/recent-events.ts';
+import { RecentEvents } from '../../../src/actors/telemetry/event-stream.ts';
 
 describe('RecentEvents', () => {
   it('keeps the newest events up to the count', () => {

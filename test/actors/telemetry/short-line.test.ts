@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shortLine } from '../../../src/actors/telemetry/short-line.ts';
+import { shortLine } from '../../../src/actors/telemetry/log.ts';
 
 const record = { time: '2026-07-01T09:00:00.000Z', level: 'warn' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watcherRefusal } from '../../../src/actors/telemetry/watcher-refusal.ts';
+import { watcherRefusal } from '../../../src/actors/telemetry/event-stream.ts';
 
 const expected = { port: 8181, token: 'right' };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAgent } from '../../../src/actors/process/agent-list.ts';
-import { shellScript, shells } from '../../../src/cli/completion/shell-scripts.ts';
+import { shellScript, shells } from '../../../src/cli/completion/completion-command.ts';
 import {
   cleanUp,
   type Daemon,

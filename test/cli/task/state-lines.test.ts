@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Output } from '../../../src/cli/output.ts';
 import type { StateJson, TaskJson } from '../../../src/cli/task/read-answer.ts';
-import { stateLines } from '../../../src/cli/task/state-lines.ts';
+import { stateLines } from '../../../src/cli/task/task-get.ts';
 
 const start = Date.parse('2026-07-01T09:00:00.000Z');
 

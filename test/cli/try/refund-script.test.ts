@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { scriptFor } from '../../../src/cli/try/message-parts.ts';
 import { findOrder } from '../../../src/cli/try/orders.ts';
-import { scriptFor } from '../../../src/cli/try/refund-script.ts';
 
 const orders = `order_id,customer,item,amount,status,refund_id
 A-1001,Hugo Novák,Bath towel,19.90,delivered,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { faultOf } from '../../../src/http/a2a/fault-of.ts';
+import { faultOf } from '../../../src/http/a2a/guarded-handler.ts';
 import { loadSdk } from '../../../src/http/a2a/sdk.ts';
 
 const sdk = await loadSdk();

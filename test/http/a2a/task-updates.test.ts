@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HeardTurns } from '../../../src/http/a2a/heard-turns.ts';
+import { HeardTurns } from '../../../src/http/a2a/task-follower.ts';
 import { lastChunkOf } from '../../../src/http/a2a/task-updates.ts';
 
 const answering = (text: string) => ({ answer: [{ kind: 'text' as const, text }] });

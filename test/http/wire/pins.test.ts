@@ -21,7 +21,6 @@ import {
 } from '../../../src/http/wire/deferral.ts';
 import { hold, holdOutcome, presentHold } from '../../../src/http/wire/hold.ts';
 import { message, presentMessage } from '../../../src/http/wire/message.ts';
-import { origin, presentOrigin } from '../../../src/http/wire/origin.ts';
 import { refusal } from '../../../src/http/wire/problem.ts';
 import { presentProgress, progress } from '../../../src/http/wire/progress.ts';
 import { presentRequester, requester } from '../../../src/http/wire/requester.ts';
@@ -32,7 +31,7 @@ import {
   sessionBrief,
 } from '../../../src/http/wire/session.ts';
 import { presentStates, statePath } from '../../../src/http/wire/states.ts';
-import { presentTask, stepUpOf, task } from '../../../src/http/wire/task.ts';
+import { origin, presentOrigin, presentTask, stepUpOf, task } from '../../../src/http/wire/task.ts';
 import { presentRow, taskRow } from '../../../src/http/wire/task-row.ts';
 import type { AdmissionVerdict } from '../../../src/machines/admission/admission-answer.ts';
 import type { DecisionRecord, Message, Task } from '../../../src/machines/domain/task.ts';

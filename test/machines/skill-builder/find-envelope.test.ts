@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Envelope, findEnvelope } from '../../../src/machines/skill-builder/find-envelope.ts';
+import { type Envelope, findEnvelope } from '../../../src/machines/skill-builder/read-answer.ts';
 
 const skill = { skill_md: '# A', scripts: { 'a.sh': ':' } };
 const asking: Envelope = { message: 'Which city?', skill: null };

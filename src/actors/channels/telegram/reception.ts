@@ -3,8 +3,50 @@ import type { Log } from '../../ports/log.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { ChatMessage } from '../conversation-port.ts';
 import { hearMessage, type TelegramRef, type TelegramSelf } from './hear-message.ts';
-import { SentenceQueue } from './sentence-queue.ts';
 import type { TelegramMessage } from './telegram-update.ts';
+
+/** Maximum queued replies; further ones are dropped, since such a sender only wants to provoke replies. */
+const mostWaiting = 50;
+
+interface SentenceQueueOptions {
+  say: (ref: TelegramRef, text: string) => Promise<void>;
+  log: Log;
+}
+
+/** Sends the adapter's own replies one by one; logs and drops a failed one. */
+class SentenceQueue {
+  readonly #options: SentenceQueueOptions;
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: SentenceQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Queues a reply. */
+  add(ref: TelegramRef, text: string): void {
+    if (this.#waiting >= mostWaiting) return;
+    this.#waiting += 1;
+    this.#last = this.#last.then(() => this.#say(ref, text));
+  }
+
+  /** Resolves once the queue is empty. */
+  async ended(): Promise<void> {
+    await this.#last;
+  }
+
+  async #say(ref: TelegramRef, text: string): Promise<void> {
+    const { say, log } = this.#options;
+    try {
+      await say(ref, text);
+    } catch (error) {
+      const { message } = error as Error;
+      log.warn({}, message);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+}
 
 /** Receives messages; resolves with `false` for a message that could not be stored and must be redelivered. */
 export interface Listener {

@@ -8,7 +8,6 @@ import type { Log } from '../../ports/log.ts';
 import { DeliveryError } from '../channel-adapter.ts';
 import type { ChatMark, ConversationPort } from '../conversation-port.ts';
 import type { TelegramRef } from './hear-message.ts';
-import { splitAnswer } from './split-answer.ts';
 import type { TelegramClient } from './telegram-client.ts';
 
 /** Maximum length of a message, in UTF-16 code units. */
@@ -144,4 +143,28 @@ function replyTo({ message, thread }: TelegramRef) {
 function spoken(markdown: string, { chat }: TelegramRef): string {
   const text = markdown.toWellFormed().trim() || '(The answer is empty.)';
   return chat > 0 ? text : text.replaceAll(/(?<![\p{L}\p{N}_])@(?=\w{2})/gu, '@\u2060');
+}
+
+/**
+ * Splits a text into parts of at most `most` UTF-16 code units: at a line end in the second half of a part if there is
+ * one, else between words, and never inside a character. White space at the cuts is dropped.
+ */
+export function splitAnswer(text: string, most: number): string[] {
+  const parts: string[] = [];
+  let rest = text.trim();
+  while (rest.length > most) {
+    const at = cutOf(rest, most);
+    parts.push(rest.slice(0, at).trimEnd());
+    rest = rest.slice(at).trimStart();
+  }
+  return rest === '' ? parts : [...parts, rest];
+}
+
+function cutOf(text: string, most: number): number {
+  const line = text.lastIndexOf('\n', most);
+  if (line > most / 2) return line;
+  const word = text.lastIndexOf(' ', most);
+  if (word > most / 2) return word;
+  const isInsideCharacter = (text.codePointAt(most - 1) ?? 0) > 0xffff;
+  return isInsideCharacter ? most - 1 : most;
 }

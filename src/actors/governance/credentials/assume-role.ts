@@ -3,7 +3,6 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Outbound } from '../../ports/egress.ts';
 import type { AssumeRoleSpec, BaseIdentity } from './assume-role-spec.ts';
 import { CredentialError, HeldCredential } from './credential.ts';
-import { type StsRequestHandler, stsRequestHandler } from './sts-request-handler.ts';
 
 /** Timeout for a request and its retry together, in milliseconds. */
 const timeout = 10_000;
@@ -120,4 +119,28 @@ async function withinTime<T>(
     clock.clearTimeout(timer);
     signal.removeEventListener('abort', stop);
   }
+}
+
+type StsRequestHandler = Extract<
+  NonNullable<STSClientConfig['requestHandler']>,
+  { handle: unknown }
+>;
+
+/**
+ * Creates a request transport that uses a fetch instead of the client's own sockets. Redirects are not followed: the
+ * request is signed for one host.
+ */
+async function stsRequestHandler(
+  fetchIt: typeof globalThis.fetch = globalThis.fetch,
+): Promise<StsRequestHandler> {
+  const { FetchHttpHandler } = await import('@smithy/fetch-http-handler');
+  return new FetchHttpHandler({
+    customFetch: async (input) => {
+      // Copied field by field, since a fetch may not accept another package's Request; the body is short text.
+      const request = input as Request;
+      const { url, method, headers, signal } = request;
+      const body = await request.text();
+      return fetchIt(url, { method, headers, signal, body, redirect: 'manual' });
+    },
+  });
 }

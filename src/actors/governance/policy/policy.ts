@@ -13,9 +13,9 @@ import type { Tool } from '../../ports/tool.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { CredentialIssuer } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
-import type { Modify } from '../modify/modify.ts';
+import type { Modify, ModifyEntryPlace } from '../modify/modify.ts';
+import { argsDigest } from './args-digest.ts';
 import { argumentChanges } from './argument-changes.ts';
-import { modifyCall } from './modify-call.ts';
 import { createOutputCheck, type OutputCheck } from './output-check.ts';
 import { PolicyRules, type UnlistedRule, withEntries } from './policy-rules.ts';
 import type { PolicySettings } from './policy-settings.ts';
@@ -143,4 +143,34 @@ function intentRulesOf(
   if (!enabled || drift === undefined) return { judgesIntent: enabled, drift: null };
   const { window, drift_threshold: driftThreshold, monotone_n: monotoneN } = drift;
   return { judgesIntent: true, drift: { window, driftThreshold, monotoneN } };
+}
+
+/**
+ * Rewrites the arguments of a call. The result must fit the tool's schema and pass the static denials again
+ * (docs/contract/governance.md). Throws a ModifyError.
+ */
+export function modifyCall(
+  call: ToolCall,
+  modify: Modify,
+  {
+    refusalOf,
+    scrub,
+    entries,
+  }: {
+    refusalOf: (call: ToolCall) => Refusal | null;
+    scrub: (text: string) => string;
+    /** The entries that apply to the call. */
+    entries: readonly ModifyEntryPlace[];
+  },
+): Modification {
+  const { args, applied } = modify.modifyArguments(call.tool, call.args, entries);
+  if (applied.length === 0) return { kind: 'unchanged' };
+  const modified = { ...call, args, argsSha256: argsDigest(call.tool, args), asked: call.args };
+  const refusal = refusalOf(modified);
+  if (refusal === null) {
+    const changes = argumentChanges(call.args, args, scrub);
+    return { kind: 'modified', call: modified, rules: applied, changes };
+  }
+  const text = `MODIFY made arguments that may not run: ${refusal.text}`;
+  return { kind: 'refused', refusal: { text, findings: refusal.findings } };
 }

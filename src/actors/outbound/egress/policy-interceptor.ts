@@ -1,9 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, interceptors } from 'undici';
 import type { EgressScope } from '../../ports/egress.ts';
 import { outboundTraceHeaders } from '../../telemetry/telemetry.ts';
-import type { EgressError } from './egress-error.ts';
-import { EmptyBodyHandler } from './empty-body-handler.ts';
-import { HopHandler } from './hop-handler.ts';
+import { EgressError } from './egress-error.ts';
+import { ForwardingHandler } from './forwarding-handler.ts';
 import { normaliseHost } from './host-pattern.ts';
 import { LimitHandler } from './limit-handler.ts';
 import type { EgressLimits } from './limits.ts';
@@ -14,6 +14,59 @@ import {
   withHeaders,
   withWorkflowHeaders,
 } from './workflow-headers.ts';
+
+/**
+ * Reports the result of a hop whose name was allowed, once: `null` right before its first byte is sent, or the refusal
+ * of its address. If the report throws, the request is not sent.
+ */
+export class HopHandler extends ForwardingHandler {
+  readonly #settle: (refusal: EgressError | null) => void;
+  #settled = false;
+
+  constructor(next: Dispatcher.DispatchHandler, settle: (refusal: EgressError | null) => void) {
+    super(next);
+    this.#settle = settle;
+  }
+
+  override onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    this.#say(null);
+    super.onRequestStart(controller, context);
+  }
+
+  override onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
+    super.onResponseError(controller, this.#toldOf(error));
+  }
+
+  /** If reporting a failure throws, returns that error instead, as nothing would catch it. */
+  #toldOf(error: Error): Error {
+    try {
+      this.#say(error instanceof EgressError ? error : null);
+      return error;
+    } catch (failure) {
+      return failure instanceof Error ? failure : new Error(String(failure));
+    }
+  }
+
+  #say(refusal: EgressError | null): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#settle(refusal);
+  }
+}
+
+/** Removes the content coding of an empty response, which a decoder would treat as truncated. */
+class EmptyBodyHandler extends ForwardingHandler {
+  override onResponseStart(
+    controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: IncomingHttpHeaders,
+    statusMessage?: string,
+  ): void {
+    const { 'content-encoding': _, ...bare } = headers;
+    const shownHeaders = headers['content-length'] === '0' ? bare : headers;
+    super.onResponseStart(controller, statusCode, shownHeaders, statusMessage);
+  }
+}
 
 /** The scope of a request, and the limits of its response. */
 export interface Sending {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { AssistantContent, ModelMessage, ToolContent } from 'ai';
+import type { AssistantContent, FilePart, ModelMessage, TextPart, ToolContent } from 'ai';
 import type { ModelSpeaker } from '../../../machines/domain/model-speaker.ts';
 import type {
   Exchange,
   Message,
+  Part,
   RanCall,
   SaidPart,
   SaidTurn,
@@ -12,8 +13,69 @@ import { editWords } from '../../../machines/governance/edit-words.ts';
 import { oneLine } from '../../../machines/legible.ts';
 import { type ToldTurn, turnsOf } from '../../../machines/task/turns-of.ts';
 import type { Conversation } from '../../ports/model.ts';
-import { messageContent, messageText } from './message-content.ts';
 import type { WireTools } from './wire-tools.ts';
+
+/** Maximum characters of a part's data that are sent to a model. */
+const longestData = 16 * 1024;
+
+/** Media types sent to models as they are; other files are mentioned by name only. */
+const shown: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'application/pdf',
+]);
+
+/**
+ * Converts a message to model input. A file given by URL is named, not fetched: the caller chose the URL, and the
+ * daemon must not fetch it on the caller's behalf.
+ */
+function messageContent({ parts }: Message): (TextPart | FilePart)[] {
+  return parts.map(contentOf).filter((part) => part.type !== 'text' || part.text !== '');
+}
+
+/** Returns an agent's message without its files: they came from tools, and are not the agent's words. */
+function messageText(message: Message): string {
+  const parts = message.parts.filter(({ kind }) => kind !== 'file');
+  return messageContent({ ...message, parts })
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n');
+}
+
+function contentOf(part: Part): TextPart | FilePart {
+  switch (part.kind) {
+    case 'text':
+      return textOf(part.text);
+    case 'data':
+      return textOf(cut(JSON.stringify(part.data)));
+    case 'file':
+      return fileOf(part.file);
+  }
+}
+
+function fileOf({ name, mimeType = '', uri, bytes }: FileOf): TextPart | FilePart {
+  const label = name ?? 'a file';
+  if (bytes === undefined) return textOf(`[${label}: ${uri ?? 'no content'}]`);
+  if (shown.has(mimeType)) {
+    const filename = name === undefined ? {} : { filename: name };
+    return { type: 'file', data: bytes, mediaType: mimeType, ...filename };
+  }
+  const isText = mimeType.startsWith('text/') || mimeType === 'application/json';
+  if (!isText) return textOf(`[${label}: ${mimeType || 'of unknown type'}, not shown]`);
+  return textOf(`[${label}]\n${Buffer.from(bytes, 'base64').toString('utf8')}`);
+}
+
+type FileOf = Extract<Part, { kind: 'file' }>['file'];
+
+function textOf(text: string): TextPart {
+  return { type: 'text', text: text.toWellFormed() };
+}
+
+function cut(json: string): string {
+  if (json.length <= longestData) return json;
+  return `${json.slice(0, longestData)}… (${json.length - longestData} characters more)`;
+}
 
 type ToldNames = Pick<WireTools, 'toWire' | 'argsToWire'>;
 

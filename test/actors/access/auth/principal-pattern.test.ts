@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { matchesPrincipal } from '../../../../src/actors/access/auth/principal-pattern.ts';
+import { matchesPrincipal } from '../../../../src/actors/access/auth/sigv4-verifier.ts';
 
 it.each<[string, string, boolean]>([
   ['arn:aws:iam::1:user/ann', 'arn:aws:iam::1:user/ann', true],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitAnswer } from '../../../../src/actors/channels/telegram/split-answer.ts';
+import { splitAnswer } from '../../../../src/actors/channels/telegram/telegram-conversation.ts';
 
 const withoutSpace = (text: string) => text.replaceAll(/\s/g, '');
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resolveApiKey } from '../../../../src/actors/governance/alignment/api-key.ts';
+import { prepareEmbeddingModel } from '../../../../src/actors/governance/alignment/create-embedder.ts';
 import { EmbedderError } from '../../../../src/actors/governance/alignment/embedder.ts';
-import { prepareEmbeddingModel } from '../../../../src/actors/governance/alignment/embedding-model.ts';
 
 const env = { OPENAI_API_KEY: 'sk-live', MY_KEY: ' mine ', BAD: 'a\nb' };
 const settings = { enabled: true, model: 'm', timeout: 1, threshold: 0, hard_threshold: 0 };

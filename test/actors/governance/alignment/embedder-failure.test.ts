@@ -1,7 +1,7 @@
 import { APICallError, RetryError } from 'ai';
 import { describe, expect, it } from 'vitest';
+import { embedderErrorOf } from '../../../../src/actors/governance/alignment/create-embedder.ts';
 import { EmbedderError } from '../../../../src/actors/governance/alignment/embedder.ts';
-import { embedderErrorOf } from '../../../../src/actors/governance/alignment/embedder-failure.ts';
 
 const secret = 'sk-live-0123456789';
 

@@ -4,7 +4,7 @@ import {
   redactedCredential,
   redactSecrets,
 } from '../../../../src/actors/governance/credentials/credentials.ts';
-import { formsOf } from '../../../../src/actors/governance/credentials/secret-forms.ts';
+import { formsOf } from '../../../../src/actors/governance/credentials/redact-secrets.ts';
 
 const secret = 'p/"ss w+rd=\n';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formsOf } from '../../../../src/actors/governance/credentials/secret-forms.ts';
+import { formsOf } from '../../../../src/actors/governance/credentials/redact-secrets.ts';
 
 it('looks for a secret in every form that carries it', () => {
   expect([...new Set(formsOf('a "b/~'))]).toEqual([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { describeStsFailure } from '../../../../src/actors/governance/credentials/credential-issuer.ts';
 import { CredentialError } from '../../../../src/actors/governance/credentials/credentials.ts';
-import { describeStsFailure } from '../../../../src/actors/governance/credentials/sts-failure.ts';
 
 const unreached = 'the token service could not be reached; check region and endpoint';
 const failed = 'the token service failed; try again later';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOfIban } from '../../../../src/actors/governance/guardrails/bank-accounts.ts';
+import { endOfIban } from '../../../../src/actors/governance/guardrails/personal-rules.ts';
 
 describe('an IBAN at the begin of a text', () => {
   it.each<[string, string, string]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cardNumbersIn } from '../../../../src/actors/governance/guardrails/card-numbers.ts';
+import { cardNumbersIn } from '../../../../src/actors/governance/guardrails/personal-rules.ts';
 
 const numbersIn = (run: string) =>
   cardNumbersIn(run).map(({ start, end }) => run.slice(start, end));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replaceSpans } from '../../../../src/actors/governance/guardrails/replace-spans.ts';
+import { replaceSpans } from '../../../../src/actors/governance/guardrails/redactor.ts';
 
 type Given = [start: number, end: number, by: string];
 

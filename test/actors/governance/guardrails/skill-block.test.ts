@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSkillBlock } from '../../../../src/actors/governance/guardrails/skill-block.ts';
+import { readSkillBlock } from '../../../../src/actors/governance/guardrails/merge-guardrails.ts';
 import type { JsonValue } from '../../../../src/machines/json.ts';
 import { someRules } from './some-rules.ts';
 

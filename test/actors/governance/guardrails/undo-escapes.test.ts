@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { undoEscapes } from '../../../../src/actors/governance/guardrails/undo-escapes.ts';
+import { undoEscapes } from '../../../../src/actors/governance/guardrails/normal-form.ts';
 
 describe('a text whose escapes are undone', () => {
   it('is left alone without backslashes', () => {

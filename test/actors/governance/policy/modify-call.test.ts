@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { argsDigest } from '../../../../src/actors/governance/policy/args-digest.ts';
-import { modifyCall } from '../../../../src/actors/governance/policy/modify-call.ts';
+import { modifyCall } from '../../../../src/actors/governance/policy/policy.ts';
 import type { Refusal } from '../../../../src/machines/domain/finding.ts';
 import type { ToolCall } from '../../../../src/machines/domain/task.ts';
 import { aCall, aRefusal } from '../../../helpers/task-fixtures.ts';

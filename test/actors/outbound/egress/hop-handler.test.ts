@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { EgressError } from '../../../../src/actors/outbound/egress/egress-error.ts';
-import { HopHandler } from '../../../../src/actors/outbound/egress/hop-handler.ts';
+import { HopHandler } from '../../../../src/actors/outbound/egress/policy-interceptor.ts';
 
 const controller = {} as Dispatcher.DispatchController;
 const refusal = new EgressError({ host: 'a.test', why: 'is no host', mode: 'allowlist' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, LanguageModel } from '../../../../src/actors/ports/model.ts';
-import { modelWithinBudget } from '../../../../src/actors/tasks/models/within-budget.ts';
+import { modelWithinBudget } from '../../../../src/actors/tasks/models/create-model.ts';
 import type { Compaction } from '../../../../src/machines/domain/compaction.ts';
 import { conversationOf } from '../../../helpers/model-conversation.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';

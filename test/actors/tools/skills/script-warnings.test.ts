@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { scriptWarnings } from '../../../../src/actors/tools/skills/script-warnings.ts';
+import { scriptWarnings } from '../../../../src/actors/tools/skills/script-definitions.ts';
 
 async function warningsOf(file: string, text: string): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'script-warnings-'));

@@ -1,13 +1,39 @@
+import { SocketModeClient } from '@slack/socket-mode';
 import type { AppsConnectionsOpenResponse } from '@slack/web-api';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Outbound } from '../../../ports/egress.ts';
 import type { Log } from '../../../ports/log.ts';
-import { FrameClient } from './frame-client.ts';
 import { SlackSetupError } from './setup-error.ts';
 import type { SlackEnvelope } from './slack-envelope.ts';
 import { readFrame, type SlackFrame } from './slack-frame.ts';
 import { silentSlackLog } from './slack-log.ts';
 import { SocketHolder } from './socket-holder.ts';
+
+/**
+ * The library's client with a custom frame reader. The library's own reader causes unhandled rejections on unexpected
+ * frames, logs their contents, and disconnects as soon as Slack announces the end.
+ */
+class FrameClient extends SocketModeClient {
+  /** Receives the data of each frame. Must not throw. */
+  hear: (data: unknown) => void = () => undefined;
+
+  protected override async onWebSocketMessage(data: string | ArrayBuffer): Promise<void> {
+    this.hear(data);
+  }
+
+  /** Sends a frame. Rejects if the socket is closed. */
+  say(message: object): Promise<void> {
+    const { websocket } = this;
+    return new Promise((resolve, reject) => {
+      if (websocket?.isActive() !== true) {
+        reject(new Error('slack: the socket is gone'));
+        return;
+      }
+      const text = JSON.stringify(message);
+      websocket.send(text, (error?: Error) => (error === undefined ? resolve() : reject(error)));
+    });
+  }
+}
 
 export interface SlackSocketOptions {
   /** Starts with `xapp-`. */

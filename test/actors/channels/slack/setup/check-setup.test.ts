@@ -8,7 +8,7 @@ import {
   type SetupFinding,
 } from '../../../../../src/actors/channels/slack/setup/check-setup.ts';
 import { systemClock } from '../../../../../src/actors/system-clock.ts';
-import { botScopes } from '../../../../../src/cli/slack/manifest.ts';
+import { botScopes } from '../../../../../src/cli/slack/print-manifest.ts';
 
 /** What a test looks at; the app-level token is not tried unless `appToken` says so. */
 interface Wanted {

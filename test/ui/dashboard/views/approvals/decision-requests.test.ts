@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decisionRequests } from '../../../../../src/ui/dashboard/views/approvals/decision-requests.ts';
+import { decisionRequests } from '../../../../../src/ui/dashboard/views/approvals/send-decisions.ts';
 import { severalWords } from '../../../../../src/ui/dashboard/views/approvals/several-words.ts';
 import { aDeferral } from '../../../../helpers/page-fixtures.ts';
 
