@@ -4,7 +4,7 @@ import type { ModifyRules } from '../../../../src/actors/governance/modify/modif
 import {
   checkLargeOutput,
   type LargeOutput,
-} from '../../../../src/actors/governance/policy/output-check.ts';
+} from '../../../../src/actors/governance/policy/check-large-output.ts';
 
 const secret = 'key-7f3a91-canary';
 const guardrails: GuardrailRules = {

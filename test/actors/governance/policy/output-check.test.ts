@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compileGuardrails } from '../../../../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
-import {
-  checkOutput,
-  createOutputCheck,
-} from '../../../../src/actors/governance/policy/output-check.ts';
+import { checkOutput } from '../../../../src/actors/governance/policy/check-output.ts';
+import { createOutputCheck } from '../../../../src/actors/governance/policy/output-check.ts';
 
 const secret = 'key-7f3a91-canary';
 const { signal } = new AbortController();
