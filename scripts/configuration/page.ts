@@ -26,6 +26,7 @@ export function describedFiles(): Record<string, JsonSchema> {
 
 /** Writes the reference of every key. Throws when one has no description or no example. */
 export function configurationPage(): string {
+  const rows = new Rows();
   const { 'service.yaml': service = {}, ...others } = describedFiles();
   const sections = Object.entries(service.properties ?? {});
   const top = sections.filter(([, section]) => section.type !== 'object');
@@ -35,18 +36,21 @@ export function configurationPage(): string {
   return `${[
     beginning,
     '## The agent',
-    table(keys.filter(isTop)),
-    ...rest.flatMap(([name, section]) => chapter(name, section)),
+    rows.table(keys.filter(isTop)),
+    ...rest.flatMap(([name, section]) => chapter(name, section, rows)),
     ...Object.entries(others).flatMap(([file, schema]) => [
       `## ${file}`,
       ...(file === 'SKILL.md' ? [skillNote] : []),
-      table(keysOf(schema).filter(({ path }) => path[1] !== 'forge')),
+      rows.table(
+        keysOf(schema).filter(({ path }) => path[1] !== 'forge'),
+        file,
+      ),
     ]),
   ].join('\n\n')}\n`;
 }
 
 /** One section of `service.yaml`, with a table for each layer of `security` and each type of provider. */
-function chapter(name: string, section: JsonSchema): string[] {
+function chapter(name: string, section: JsonSchema, rows: Rows): string[] {
   const keys = keysOf(section, [name]);
   const parts = partsOf(name, section);
   const isInPart = ({ schema }: Key) => parts.some((part) => part.schemas.has(schema));
@@ -55,15 +59,15 @@ function chapter(name: string, section: JsonSchema): string[] {
     [describe({ path: [name], schema: section, isRequired: false }), seeAlso[name]]
       .filter((text) => text !== undefined)
       .join(' '),
-    table(keys.filter((key) => !isInPart(key))),
-    ...parts.flatMap(({ title, about, rows }) => [`### ${title}`, about, table(rows)]),
+    rows.table(keys.filter((key) => !isInPart(key))),
+    ...parts.flatMap((part) => [`### ${part.title}`, part.about, rows.table(part.keys)]),
   ].filter((text) => text !== '');
 }
 
 interface Part {
   title: string;
   about: string;
-  rows: Key[];
+  keys: Key[];
   schemas: Set<JsonSchema>;
 }
 
@@ -83,27 +87,53 @@ function partsOf(name: string, section: JsonSchema): Part[] {
 }
 
 function part(title: string, about: string, schema: JsonSchema, path: readonly string[]): Part {
-  const rows = keysOf(schema, path);
-  return { title, about, rows, schemas: new Set([schema, ...rows.map((row) => row.schema)]) };
+  const keys = keysOf(schema, path);
+  return { title, about, keys, schemas: new Set([schema, ...keys.map((key) => key.schema)]) };
 }
 
-function table(keys: readonly Key[]): string {
-  if (keys.length === 0) return '';
-  const heads = ['Key', 'Value', 'Default', 'What it does', 'Example'];
-  return [row(heads), row(heads.map(() => '---')), ...keys.map(keyRow)].join('\n');
+/** Descriptions of fewer words are repeated: a reference to another row would be as long. */
+const shortest = 6;
+
+/** Writes tables of keys. A fact that an earlier row of the page states is a reference to that row. */
+class Rows {
+  readonly #places = new Map<string, string>();
+
+  table(keys: readonly Key[], file = ''): string {
+    const rows = keys.map((key) => this.#row(key, file)).filter((text) => text !== undefined);
+    if (rows.length === 0) return '';
+    const heads = ['Key', 'Value; default', 'What it does', 'Example'];
+    return [row(heads), row(heads.map(() => '---')), ...rows].join('\n');
+  }
+
+  /** The row of a key, or `undefined` if the same key has the same row already. */
+  #row(key: Key, file: string): string | undefined {
+    const name = code(pathText(key.path));
+    const about = describe(key);
+    const cells = [value(key), about, shownExample(key)];
+    const fact = JSON.stringify([key.path.at(-1), ...cells]);
+    const place = this.#places.get(fact);
+    const here = `${file} ${name}`;
+    if (place === undefined) {
+      this.#places.set(fact, here);
+      return row([name, ...cells]);
+    }
+    if (place === here) return undefined;
+    const isLong = about.split(' ').length >= shortest;
+    return row([name, ...(isLong ? ['', `As ${place.trim()}.`, ''] : cells)]);
+  }
 }
 
-function keyRow(key: Key): string {
-  const { schema, path, isRequired } = key;
+/** The example of a key. A value of a short list needs none: the list shows it. */
+function shownExample(key: Key): string {
+  const { type, enum: choices, const: only } = key.schema;
+  if (type === 'boolean' || choices !== undefined || only !== undefined) return '';
   const example = exampleOf(key);
-  const shown = example === undefined ? '' : code(flow({ [path.at(-1) ?? '']: example }, false));
-  return row([
-    code(pathText(path)),
-    valueText(schema),
-    usual(key, isRequired),
-    describe(key),
-    shown,
-  ]);
+  return example === undefined ? '' : code(flow({ [key.path.at(-1) ?? '']: example }, false));
+}
+
+/** What may be written, and after a semicolon the default, or that the key is required. */
+function value(key: Key): string {
+  return [valueText(key.schema), usual(key)].filter((text) => text !== '').join('; ');
 }
 
 function describe({ schema, path }: Key): string {
@@ -114,12 +144,9 @@ function describe({ schema, path }: Key): string {
   );
 }
 
-function usual(key: Key, isRequired: boolean): string {
-  const { default: value } = key.schema;
+function usual({ schema: { default: value }, isRequired }: Key): string {
   if (isRequired) return 'required';
-  if (value === undefined || JSON.stringify(value) === '{}')
-    return isContainer(key) && key.schema.type === 'object' ? '' : 'none';
-  return code(flow(value));
+  return value === undefined || JSON.stringify(value) === '{}' ? '' : code(flow(value));
 }
 
 /** Says what may be written at a place. */
@@ -133,12 +160,12 @@ function valueText(schema: JsonSchema): string {
   switch (Array.isArray(type) ? type.find((one) => one !== 'null') : type) {
     case 'string':
       return schema.maxLength === undefined
-        ? 'text'
-        : `text, at most ${schema.maxLength} characters`;
+        ? 'string'
+        : `string, at most ${schema.maxLength} characters`;
     case 'boolean':
-      return '`true`, `false`';
+      return 'boolean';
     case 'integer':
-      return `whole number${range(schema)}`;
+      return `integer${range(schema)}`;
     case 'number':
       return `number${range(schema)}`;
     case 'array':

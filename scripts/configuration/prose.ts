@@ -1,37 +1,36 @@
 /** How the page begins. */
 export const beginning = `# Every key
 
-The keys of \`service.yaml\`, of the files of [channels](channels.md) next to it, and of the frontmatter of a
-[skill](writing-tools.md). Only \`agent_id\` is required.
+Reference. For operators who write \`service.yaml\`, the files of [channels](channels.md), \`dashboard.yaml\` or a
+[skill](writing-tools.md): look up the values, default and example of a key. Only \`agent_id\` is required.
 
-Written from the schemas of the code by \`npm run configuration\`; change the schema, not this page.
+\`npm run configuration\` generates this page from the schemas of the code. Change the schema, not this page.
 
-- **Durations** are written \`90s\`, \`5m\`, \`1h30m\`, \`250ms\` or \`7d\`, and are at most 24 days.
-- **\`\${NAME}\`** in a text is that variable of the environment; \`$\${\` is a literal \`\${\`. A variable that is not set is an
-  error. Keys that end in \`_env\` hold the bare name of a variable.
-- **A key that is not known** is an error under \`security\`, \`auth\`, \`egress\` and \`audit\` and where one of these four seems to be
-  meant, since a slip would switch a control off in silence, and a warning elsewhere; the nearest known key is named.
-- The file is at most 256 KiB. \`holdpoint validate\` says of every problem where it stands.
-- \`[]\` is an entry of a list, \`<name>\` a name of your own. *none* is a key that may be left out.
+- **Durations** are \`90s\`, \`5m\`, \`1h30m\`, \`250ms\` or \`7d\`, and at most 24 days.
+- **\`\${NAME}\`** in a string is that environment variable; \`$\${\` is a literal \`\${\`. An unset variable is an
+  error. Keys that end in \`_env\` hold the name of a variable.
+- **An unknown key** is a warning that names the nearest key. It is an error under \`security\`, \`auth\`, \`egress\` and \`audit\`, and for
+  a key that resembles one of these four, because a typo would turn a control off.
+- The file is at most 256 KiB. \`holdpoint validate\` reports each problem with its line and column.
+- \`[]\` is an entry of a list, \`<name>\` a name of your choice. After the semicolon of a value is its default, or *required*; other keys are optional.
 
-An editor that knows YAML completes and checks the keys while you write, without a network. \`holdpoint init\` and \`holdpoint import\` write
-the first line for it, and the schema into \`.service\`:
+Editors with YAML support complete and check the keys offline. \`holdpoint init\` and \`holdpoint import\` write the line for it and the
+schema in \`.service\`:
 
 \`\`\`yaml
 # yaml-language-server: $schema=.service/service.schema.json
 agent_id: refunds
 \`\`\`
 
-\`.service\` is not in version control. In a clone, for an agent that was made before, and after an update of Holdpoint (\`holdpoint validate\` reports it),
-write the schemas of the agent's files yourself:
+\`.service\` is not in version control. In a clone, for an older agent, and when \`holdpoint validate\` reports it after an update, write the schemas again:
 
 \`\`\`sh
 holdpoint schema --write
 \`\`\`
 
-VS Code needs the extension *YAML* of Red Hat. \`people.yaml\`, \`dashboard.yaml\` and the files of channels have schemas as well:
-\`holdpoint schema people.yaml\` prints one. The schemas refuse nothing that the daemon takes; addresses, and rules that span several keys, are
-\`holdpoint validate\`'s. The schemas of the newest release are in [\`schema\`](https://github.com/holdpoint/holdpoint/tree/main/schema).`;
+VS Code needs Red Hat's extension *YAML*. \`holdpoint schema people.yaml\` prints the schema of another file. The schemas accept everything that the
+daemon accepts; only \`holdpoint validate\` checks addresses and rules that span several keys. The newest release's schemas are in
+[\`schema\`](https://github.com/holdpoint/holdpoint/tree/main/schema).`;
 
 /** Where there is more about a section. */
 export const seeAlso: Record<string, string> = {
@@ -48,5 +47,4 @@ export const seeAlso: Record<string, string> = {
 };
 
 /** What comes before the keys of a skill. */
-export const skillNote = `The block between \`---\` lines above a skill. \`metadata.forge\` is read as \`metadata.service\` is, which has the last word. How
-a skill is written: [writing-tools.md](writing-tools.md).`;
+export const skillNote = `The block between \`---\` lines at the top of a skill. \`metadata.forge\` is an alias of \`metadata.service\`, which takes precedence.`;
