@@ -105,20 +105,19 @@ function pageOf(columns: readonly Column[]): string {
   );
   return `# Holds of other systems
 
-\`npm run compare:holds\` writes this page. It runs the [checks of holds](holds-kit.md) against the gate of Holdpoint and against systems that can hold a run
-until a person approves it. An adapter of under 50 lines in \`bench/peers/*/holds.mjs\` drives each through its public API, by the pattern for approvals
-of its documentation. The adapters take no lock, and keep nothing outside the system except a file to which the tool writes its
-runs.
+Reference. For readers who compare Holdpoint with an engine or library: see which [checks of holds](holds-kit.md) each system passes, and why one
+fails. \`npm run compare:holds\` in a clone runs them and writes this page.
+
+An adapter of under 50 lines in \`bench/peers/*/holds.mjs\` drives each system through its public API, by the approval pattern
+of its documentation. It takes no lock, and keeps nothing outside the system except a file to which the tool writes its runs. Approver, note
+and changed arguments are data that it sends with a decision and reads back.
 
 The checks describe a gate, and we wrote them. The other systems are engines and libraries on which an application can build one, so \`–\` (not offered)
-is not a fault: the application has to add it. \`✗\` is a promise that the system breaks when it is used this way; its number names the reason below.
-Each ran as one process on one machine. Several processes over one store were not compared. A name of an approver, a note and changed arguments are
-data that an adapter sends with a decision and reads back. \`take\`, \`claim\` and \`report\` are for systems whose programs run the calls; the other systems
-run the calls themselves, so these checks do not apply to them.
+is not a fault. \`✗\` is a promise that the system breaks when it is used this way; the number names the reason below.
+\`take\`, \`claim\` and \`report\` do not apply to the other systems, which run the calls themselves.
 
-Run with Node ${process.versions.node} on ${cpus().length} cores (${process.platform} ${process.arch}). To repeat it in a clone: \`npm ci\`, then \`npm run compare:holds\`. The script installs the
-packages of each system with \`npm ci --ignore-scripts\` into a temporary folder. PostgreSQL for DBOS does not run as root; it runs as the user
-\`postgres\` then.
+Run with Node ${process.versions.node} on ${cpus().length} cores (${process.platform} ${process.arch}), each system as one process; several processes over one store were not compared.
+The script installs the packages with \`npm ci --ignore-scripts\` into a temporary folder. As root, it runs PostgreSQL for DBOS as the user \`postgres\`.
 
 ${row(['', ...columns.map(({ title }) => title)])}
 ${row(header.map(() => '---'))}
@@ -145,14 +144,15 @@ function sectionOf({ title, peer, report }: Column): string[] {
   );
   const reasons = peer.reasons.flatMap(({ why, checks }, index) => {
     const its = failed.filter(({ id }) => checks.includes(id));
-    return its.length === 0 ? [] : [`${index + 1}. ${why}\n${its.map(itemOf).join('\n')}`];
+    const [first] = its;
+    return first === undefined ? [] : [`${index + 1}. ${why} ${exampleOf(first)}`];
   });
   const offered = `Not offered: ${[...new Set(missing)].toSorted().join(', ')}.\n`;
   return [`${intro}\n${offered}\n${reasons.join('\n')}\n`];
 }
 
-function itemOf(result: HoldResult & { status: 'failed' }): string {
-  return `   - \`${result.id}\`: ${result.why}`;
+function exampleOf(result: HoldResult & { status: 'failed' }): string {
+  return `Example: \`${result.id}\`, ${result.why}.`;
 }
 
 function cellOf({ peer, report }: Column, id: string): string {

@@ -11,8 +11,8 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 const file = `${import.meta.dirname}/../docs/moving.md`;
 const written = readFileSync(file, 'utf8');
 const page = [
-  table('forge', ['`forge.yaml`', 'Here'], forgeKeys.map(row)),
-  table('servers', ['Setting of a server', 'Here'], serverKeys.map(row)),
+  keys('forge', '`forge.yaml`', forgeKeys),
+  keys('servers', 'Setting of a server', serverKeys),
   table(
     'values',
     ['Name there', 'Name here'],
@@ -30,11 +30,29 @@ else if (page !== written) {
   process.exitCode = 1;
 }
 
-function row({ path, to, lost, isControl = false }: ForeignKey): [string, string] {
-  const loss = isControl ? `**error**: ${lost}` : `not supported: ${lost}`;
-  if (to === undefined) return [`\`${path}\``, loss];
+/** The keys that keep their name in one sentence, and a row for each other outcome. */
+function keys(
+  name: string,
+  head: string,
+  rows: readonly ForeignKey[],
+): { name: string; lines: string } {
+  const byOutcome = Map.groupBy(rows, outcomeOf);
+  const named = (keysOfIt: readonly ForeignKey[] = []) =>
+    keysOfIt.map(({ path }) => `\`${path}\``).join(', ');
+  const kept = byOutcome.get('taken');
+  const others = [...byOutcome].filter(([outcome]) => outcome !== 'taken');
+  const { lines } = table(
+    name,
+    [head, 'Here'],
+    others.map(([outcome, keysOfIt]) => [named(keysOfIt), outcome]),
+  );
+  return { name, lines: kept === undefined ? lines : `\nTaken: ${named(kept)}.\n${lines}` };
+}
+
+function outcomeOf({ path, to, lost, isControl = false }: ForeignKey): string {
+  if (to === undefined) return isControl ? `**error**: ${lost}` : `not supported: ${lost}`;
   const note = isControl ? '; an error where it cannot be kept' : '';
-  return [`\`${path}\``, to === path ? `taken${note}` : `\`${to}\`${note}`];
+  return to === path ? `taken${note}` : `\`${to}\`${note}`;
 }
 
 function table(

@@ -6,7 +6,7 @@ import { durationPattern } from '../../src/actors/config/schema-value.ts';
 import { serviceSchema } from '../../src/actors/config/service-schema.ts';
 import { describeKeys } from '../../src/actors/config/unknown-keys.ts';
 import { frontmatterSchema } from '../../src/actors/tools/skills/frontmatter-schema.ts';
-import { exampleOf, isContainer, type Key, keysOf, optionsOf, pathText } from './keys.ts';
+import { exampleOf, type Key, keysOf, optionsOf, pathText } from './keys.ts';
 import { beginning, seeAlso, skillNote } from './prose.ts';
 
 /** Every key of each file that is described, in the order of its schema. */

@@ -21,31 +21,33 @@ export function errorsPage(root: string): string {
   const rpc = of('rpc').map((one) => ({ ...one, code: rpcCodeOf(one.code) }));
   return `# Errors
 
-Generated from the code by \`npm run errors\`. \`…\` stands for a value. Each text names the remedy. Statuses that every route can
-return (401, 402, 413, 415, 429, 503) are in [the contract](contract/transports.md#errors).
+Reference. For readers of an error message: find the status, code or class that it belongs to. \`npm run errors\` generates this page from
+the code; \`…\` is a value. Every route can also return [401, 402, 413, 415, 429 and 503](contract/transports.md#errors).
 
 ## HTTP of an agent
 
-${table(['Status', '`error`'], of('http', 'agent'))}
+By status, the \`error\` of the body:
+
+${groups(of('http', 'agent'))}
 ## HTTP of the dashboard
 
-${table(['Status', '`error`'], of('http', 'dashboard'))}
+${groups(of('http', 'dashboard'))}
 ## JSON-RPC
 
-${table(['Code', '`message`'], rpc)}
-## Texts of failed tasks
+${groups(rpc)}
+## Messages of failed tasks
 
-${table(['State', 'Text'], of('task'))}
+${groups(of('task'))}
 ## The command
 
 Exit codes: ${Object.entries(exitCodes)
     .map(([name, code]) => `${code} ${name}`)
     .join(', ')}. With \`--json\` a failure is \`{error: {code, message, hint}}\`.
 
-${table(['Code', 'Message'], of('command'))}
+${groups(of('command'))}
 ## Error classes
 
-${table(['Class', 'Meaning'], of('class'))}`;
+${classes(of('class'))}`;
 }
 
 function rpcCodeOf(code: string): string {
@@ -53,12 +55,19 @@ function rpcCodeOf(code: string): string {
   return name in rpcCodes ? String(rpcCodes[name]) : code;
 }
 
-function table([left, right]: [string, string], rows: readonly Thrown[]): string {
-  const lines = rows
-    .map(
-      ({ code, text }) =>
-        `| ${/^[-\w.]+$/.test(code) ? `\`${code}\`` : 'other'} | ${text.replaceAll('|', '\\|').replaceAll('\n', ' ')} |`,
-    )
-    .toSorted();
-  return `| ${left} | ${right} |\n|---|---|\n${[...new Set(lines)].join('\n')}\n`;
+/** Lists the messages of each code under that code. */
+function groups(rows: readonly Thrown[]): string {
+  const byCode = Map.groupBy(rows, ({ code }) =>
+    /^[-\w.]+$/.test(code) ? `\`${code}\`` : 'other',
+  );
+  const lists = [...byCode].map(([code, group]) => {
+    const items = new Set(group.map(({ text }) => `- ${text.replaceAll('\n', ' ')}`));
+    return `${code}:\n\n${[...items].toSorted().join('\n')}\n`;
+  });
+  return lists.toSorted().join('\n');
+}
+
+function classes(rows: readonly Thrown[]): string {
+  const items = rows.map(({ code, text }) => `- \`${code}\`: ${text.replaceAll('\n', ' ')}\n`);
+  return [...new Set(items)].toSorted().join('');
 }

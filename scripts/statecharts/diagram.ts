@@ -32,7 +32,7 @@ function drawn(node: AnyStateNode, arrows: Arrow[]): string[] {
   }
   const label = node.type === 'history' ? `history (${String(node.history)})` : node.key;
   return [
-    `state "${label}" as ${idOf(node)}`,
+    label === idOf(node) ? label : `state "${label}" as ${idOf(node)}`,
     ...invoked.map((name) => `${idOf(node)} : invokes ${name}`),
   ];
 }

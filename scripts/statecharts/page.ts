@@ -16,13 +16,11 @@ export function chartPage({ source, machine }: Chart, charts: Chart[]): string {
   const rows = withDescendants(machine.root).flatMap((node) => stateRow(node, charts));
   return `${[
     `# ${machine.id}`,
+    `Reference, [generated](README.md) from [\`${source}\`](../../${source}).`,
     descriptionOf(machine),
-    `Drawn from [\`${source}\`](../../${source}) by \`npm run statecharts\`; change the chart, not this page.`,
     ['```mermaid', diagram(machine.root), '```'].join('\n'),
     '## States',
-    [...table('State', 'Meaning', 'Tags', 'Invokes', 'Handled without leaving'), ...rows].join(
-      '\n',
-    ),
+    [...table('State', 'Meaning', 'Handled without leaving'), ...rows].join('\n'),
   ].join('\n\n')}\n`;
 }
 
@@ -33,9 +31,9 @@ export function indexPage(charts: Chart[]): string {
   );
   return `${[
     '# Statecharts',
-    'Everything that is decided about a task is decided in these charts. The pages are drawn from the code, and a test fails when one no longer matches it.',
+    'Reference for contributors, and for operators who want the exact behaviour: find the event that leads from one state to another. The charts make every decision about a task. `npm run statecharts` generates these pages from the code: change the chart, not its page.',
     [...table('Chart', 'What it is'), ...rows].join('\n'),
-    'An arrow reads `event [guard]`, and `[else]` is taken when no guard before it held; `always` needs no event. `think done` and `think failed` are the two ends of the invoked actor `think`. A box lists what it invokes: the actor starts when the state is entered and is aborted when it is left. What a state handles without leaving it stands in the table below its diagram.',
+    'An arrow reads `event [guard]`; `[else]` is taken if no guard before it is true, and `always` needs no event. A box lists the actors that it invokes: an actor starts when the state is entered and is aborted when it is left. `think done` and `think failed` are the results of the actor `think`. The table below a diagram has the events that a state handles without leaving it, and its tags other than its name.',
   ].join('\n\n')}\n`;
 }
 
@@ -44,23 +42,23 @@ function stateRow(node: AnyStateNode, charts: Chart[]): string[] {
     .filter(({ to }) => to === null)
     .map(({ label, actions }) => code([label, ...actions.map((name) => `→ ${name}`)].join(' ')));
   if (node.parent === undefined) {
-    return inPlace.length === 0 ? [] : [row('any', '', '', '', inPlace.join('<br>'))];
+    return inPlace.length === 0 ? [] : [row('any', '', inPlace.join('<br>'))];
   }
-  const cells = [
-    code(node.path.join('.')),
+  const tags = node.tags.filter((tag) => tag !== node.key).map(code);
+  const meaning = [
     node.description ?? '',
-    node.tags.map(code).join(', '),
-    node.invoke.map((invoked) => actorCell(node, actorOf(invoked), charts)).join(', '),
-    inPlace.join('<br>'),
+    ...node.invoke.flatMap((invoked) => pageOf(node, actorOf(invoked), charts)),
+    ...(tags.length === 0 ? [] : [`Tags: ${tags.join(', ')}.`]),
   ];
-  return [row(...cells)];
+  const cells = [meaning.filter((text) => text !== '').join(' '), inPlace.join('<br>')];
+  return cells.every((cell) => cell === '') ? [] : [row(code(node.path.join('.')), ...cells)];
 }
 
-/** Names an invoked actor, with a link when it is a chart that has a page. */
-function actorCell({ machine }: AnyStateNode, name: string, charts: Chart[]): string {
+/** Links the page of an invoked chart. The diagram shows the other actors. */
+function pageOf({ machine }: AnyStateNode, name: string, charts: Chart[]): string[] {
   const logic: unknown = machine.implementations.actors[name];
   const chart = charts.find((candidate) => candidate.machine === logic);
-  return chart === undefined ? code(name) : `[${code(name)}](${chart.name}.md)`;
+  return chart === undefined ? [] : [`Invokes [${code(name)}](${chart.name}.md).`];
 }
 
 function descriptionOf({ id, root }: AnyStateMachine): string {

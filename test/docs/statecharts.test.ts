@@ -18,14 +18,14 @@ const samples: Chart[] = [
 
 const samplePage = `# sample
 
-A sample. It shows each kind of arrow.
+Reference, [generated](README.md) from [\`src/sample.ts\`](../../src/sample.ts).
 
-Drawn from [\`src/sample.ts\`](../../src/sample.ts) by \`npm run statecharts\`; change the chart, not this page.
+A sample. It shows each kind of arrow.
 
 \`\`\`mermaid
 stateDiagram-v2
   state "any state" as anyState
-  state "idle" as idle
+  idle
   state "working" as working {
     state "looking" as working_looking
     working_looking : invokes look
@@ -44,7 +44,7 @@ stateDiagram-v2
     --
     state "right" as both_right
   }
-  state "ended" as ended
+  ended
   [*] --> idle
   anyState --> ended : sample.stop
   idle --> working : sample.go [isReady]
@@ -57,19 +57,12 @@ stateDiagram-v2
 
 ## States
 
-| State | Meaning | Tags | Invokes | Handled without leaving |
-| --- | --- | --- | --- | --- |
-| any |  |  |  | \`sample.* → note\` |
-| \`idle\` | Waits. | \`resting\`, \`quiet\` |  | \`sample.go [else] → note → count\`<br>\`any other event → count\` |
-| \`working\` | Is at work. |  |  |  |
-| \`working.looking\` |  |  | [\`look\`](the-child.md) |  |
-| \`working.saving\` |  |  |  |  |
-| \`working.saved\` |  |  |  |  |
-| \`both\` |  |  | \`save\` |  |
-| \`both.left\` |  |  |  |  |
-| \`both.left.here\` |  |  |  |  |
-| \`both.right\` |  |  |  |  |
-| \`ended\` |  |  |  |  |
+| State | Meaning | Handled without leaving |
+| --- | --- | --- |
+| any |  | \`sample.* → note\` |
+| \`idle\` | Waits. Tags: \`resting\`, \`quiet\`. | \`sample.go [else] → note → count\`<br>\`any other event → count\` |
+| \`working\` | Is at work. |  |
+| \`working.looking\` | Invokes [\`look\`](the-child.md). |  |
 `;
 
 describe('drawPages', () => {

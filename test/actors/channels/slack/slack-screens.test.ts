@@ -139,9 +139,12 @@ const said: Record<string, string> = {
 const newer = 'https://acme.slack.com/archives/C0REFUNDS1/p1782896400000200';
 
 function page(): string {
-  const shown = Object.entries(messages).map(
-    ([title, notice]) => `### ${title}\n\n${boxed(messageInWords(messageOf(notice, look)))}`,
-  );
+  const inWords = (notice: ApprovalNotice): string => messageInWords(messageOf(notice, look));
+  const first = inWords(aNotice());
+  const shown = Object.entries(messages).map(([title, notice], index) => {
+    const text = inWords(notice);
+    return `### ${title}\n\n${boxed(index === 0 ? text : withoutRepeats(text, first))}`;
+  });
   const place = {
     deferralId: aRequest().deferralId,
     channel: 'C0REFUNDS1',
@@ -150,8 +153,9 @@ function page(): string {
   const lines = Object.entries(said).map(([when, words]) => `| ${when} | ${escaped(words)} |`);
   return [
     '# What Slack shows',
-    'A test writes this page: every message, form and word of an approval in Slack, block by block. ' +
-      'The dashboard is at `http://localhost:4200` here; without one, nothing links to it.',
+    'Reference. For people who approve in [Slack](slack.md) or set it up: look up each message and form of an approval, block by block. ' +
+      'A test writes this page. The dashboard is at `http://localhost:4200` here; without one, messages have no link to it. ' +
+      '`…3-6` stands for the lines 3 to 6 of the first message.',
     '## Messages',
     ...shown,
     `### Posted twice, and not the one that counts\n\n${boxed(messageInWords(supersededMessage(aNotice(), newer)))}`,
@@ -168,6 +172,30 @@ function page(): string {
     `| When | Words |\n|---|---|\n${lines.join('\n')}`,
     '',
   ].join('\n\n');
+}
+
+/** Replaces lines that stand in the first message in the same order by `…` and their numbers there. */
+function withoutRepeats(text: string, first: string): string {
+  const known = first.split('\n');
+  const lines: string[] = [];
+  let run: [from: number, to: number] | null = null;
+  const end = (): void => {
+    if (run !== null) lines.push(run[0] === run[1] ? `…${run[0]}` : `…${run[0]}-${run[1]}`);
+    run = null;
+  };
+  for (const line of text.split('\n')) {
+    const number = known.indexOf(line) + 1;
+    if (number === 0) {
+      end();
+      lines.push(line);
+    } else if (run?.[1] === number - 1) run = [run[0], number];
+    else {
+      end();
+      run = [number, number];
+    }
+  }
+  end();
+  return lines.join('\n');
 }
 
 function boxed(text: string): string {
