@@ -10,7 +10,8 @@ import {
 import { withApproval } from '../../machines/governance/decision.ts';
 import type { DeferRule } from '../../machines/governance/defer-policy.ts';
 import type { AppliedRule } from '../../machines/governance/ruling.ts';
-import { isFrom, shorterMemory } from '../../machines/governance/tightened.ts';
+import { shorterMemory } from '../../machines/governance/stricter-terms.ts';
+import { isFrom } from '../../machines/governance/tightened.ts';
 import type { RedeemInput, RuledTask } from '../../machines/governance/tool-call-setup.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { canonicalDigest, type Policies } from '../governance/governance.ts';
@@ -51,7 +52,7 @@ export class Remembering {
   faultOf({ deferral, attempt, applied, requester, task }: RememberedCall): string | null {
     const { remember, verb, args } = attempt;
     if (remember === undefined) return null;
-    const { remember: limits } = shorterMemory(deferral.remember, applied?.rule?.remember);
+    const limits = shorterMemory(deferral.remember, applied?.rule?.remember);
     if (verb !== 'approve') return 'only an approval can be remembered; leave remember out';
     if (limits === undefined)
       return 'no approval under this rule is remembered; leave remember out';

@@ -6,7 +6,7 @@ import type {
   Deferral,
   DeferralStage,
   HeldMessage,
-  RequiredReason,
+  WaitTerms,
 } from '../domain/task.ts';
 import { nameInWords } from '../governance/caller-name.ts';
 import { changeWords, editWords } from '../governance/edit-words.ts';
@@ -14,7 +14,11 @@ import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
 
 /** A held call as shown to approvers. None of its texts may be interpreted as markup. */
-export interface ApprovalRequest {
+export interface ApprovalRequest
+  extends Pick<
+    WaitTerms,
+    'timeout' | 'approvers' | 'quorum' | 'fourEyes' | 'requireReason' | 'requirePasskey' | 'mention'
+  > {
   taskId: string;
   deferralId: string;
   tool: string;
@@ -38,20 +42,8 @@ export interface ApprovalRequest {
   isOperators?: true;
   /** Target of this notice, `channel:<adapter>:<target>`. */
   target: string;
-  /** Normalised allowlist; `null` if membership of the channel is sufficient. */
-  approvers: string[] | null;
-  quorum: number;
-  fourEyes: boolean;
-  /** The decisions that need a note; absent for none. */
-  requireReason?: RequiredReason;
-  /** True if approvals need a passkey, which people use on the approvals page. */
-  requirePasskey?: true;
-  /** True if the message mentions the approvers; absent for no mention. */
-  mention?: true;
   approvals: Approval[];
   stage: DeferralStage;
-  /** Timeout in milliseconds. */
-  timeout: number;
   /** Epoch milliseconds. */
   requestedAt: number;
   /** Epoch milliseconds at which the call is denied automatically. */

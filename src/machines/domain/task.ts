@@ -236,35 +236,10 @@ export interface RememberLimits {
   uses: number;
 }
 
-/** A tool call waiting for release by a named approver (docs/contract/decisions.md, docs/contract/task.md). */
-export interface Deferral {
-  /** ID of the deferral. */
-  id: string;
-  tool: string;
-  args: JsonObject;
-  /** Binds the decision to the call: exactly the approved arguments run. */
-  argsSha256: string;
-  /** Digest of everything that determines the call's effect; absent in data of older releases. */
-  runsSha256?: string;
-  /** Changes that approvers made to the arguments, oldest first; absent for none. */
-  edits?: readonly CallEdit[];
-  /** An equal call of the session that ran earlier; absent if there is none. */
-  repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
-  /** Display text of the approvers: the joined targets. */
-  to: string;
-  /** The targets to ask, each `channel:<adapter>:<target>`; absent in data of versions with a single target. */
-  targets?: readonly string[];
+/** The terms under which a call waits: how long, which people may decide, and what a decision needs. */
+export interface WaitTerms {
   /** Timeout in milliseconds. */
   timeout: number;
-  context: string;
-  /** The arguments as displayed and logged, with matches of the redaction rules replaced. Absent in older data. */
-  shown?: JsonObject;
-  /** Messages sent while the call is held, oldest first; absent if there are none. */
-  messages?: readonly HeldMessage[];
-  /** Number of times the caller has requested this call, all waiting for one decision; absent for one. */
-  requests?: number;
-  /** True if the client of the caller has answered the address of the page on which people decide. */
-  isLinkShown?: true;
   /** Normalised allowlist of emails and entries such as `group:finance`; `null` for none, empty if no one can match. */
   approvers: string[] | null;
   /** Further lists, each of which must list the approver; absent for none. */
@@ -284,7 +259,7 @@ export interface Deferral {
   onTimeout?: 'tool_result';
   /** The decisions that need a note; absent for none. */
   requireReason?: RequiredReason;
-  /** True if approvals need a passkey. */
+  /** True if approvals need a passkey; they never count for later calls. */
   requirePasskey?: true;
   /** True if an approval may change the arguments. */
   isEditable?: true;
@@ -294,6 +269,42 @@ export interface Deferral {
   remember?: RememberLimits;
   /** True if messages in a chat mention the approvers; absent for no mention. */
   mention?: true;
+  /**
+   * Additional target, `channel:<adapter>:<target>`; `null` for none. Of a deferral with stages it is the current one, of a
+   * rule the first.
+   */
+  escalateTo: string | null;
+  /** The stages of the escalation, in order; absent for a single target. */
+  escalations?: readonly EscalationStage[];
+}
+
+/** A tool call waiting for release by a named approver (docs/contract/decisions.md, docs/contract/task.md). */
+export interface Deferral extends WaitTerms {
+  /** ID of the deferral. */
+  id: string;
+  tool: string;
+  args: JsonObject;
+  /** Binds the decision to the call: exactly the approved arguments run. */
+  argsSha256: string;
+  /** Digest of everything that determines the call's effect; absent in data of older releases. */
+  runsSha256?: string;
+  /** Changes that approvers made to the arguments, oldest first; absent for none. */
+  edits?: readonly CallEdit[];
+  /** An equal call of the session that ran earlier; absent if there is none. */
+  repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
+  /** Display text of the approvers: the joined targets. */
+  to: string;
+  /** The targets to ask, each `channel:<adapter>:<target>`; absent in data of versions with a single target. */
+  targets?: readonly string[];
+  context: string;
+  /** The arguments as displayed and logged, with matches of the redaction rules replaced. Absent in older data. */
+  shown?: JsonObject;
+  /** Messages sent while the call is held, oldest first; absent if there are none. */
+  messages?: readonly HeldMessage[];
+  /** Number of times the caller has requested this call, all waiting for one decision; absent for one. */
+  requests?: number;
+  /** True if the client of the caller has answered the address of the page on which people decide. */
+  isLinkShown?: true;
   approvals: Approval[];
   /** Epoch milliseconds, like the times below. */
   requestedAt: number;
@@ -301,10 +312,6 @@ export interface Deferral {
   remindAt: number | null;
   /** Time at which a second target is asked; `null` for none. */
   escalateAt: number | null;
-  /** The second target, `channel:<adapter>:<target>`; `null` for none. */
-  escalateTo: string | null;
-  /** The stages of the escalation, in order; absent for a single target. `escalateTo` is the current one. */
-  escalations?: readonly EscalationStage[];
   expiresAt: number;
 }
 

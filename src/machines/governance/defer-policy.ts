@@ -2,56 +2,21 @@ import type {
   Deferral,
   DeferralStage,
   EscalationStage,
-  RememberLimits,
-  RequiredReason,
-  Separation,
   ToolCall,
+  WaitTerms,
 } from '../domain/task.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { legible } from '../legible.ts';
 import { argumentAt } from './argument-at.ts';
+import { termsOf } from './stricter-terms.ts';
 
 /** A tool's deferral settings with all defaults applied (docs/contract/governance.md). */
-export interface DeferRule {
+export interface DeferRule extends WaitTerms {
   /** The targets to ask, each `channel:<adapter>:<target>`. */
   to: readonly string[];
-  /** Milliseconds. */
-  timeout: number;
   contextTemplate: string;
-  /** Normalised allowlist; `null` if there is none. */
-  approvers: string[] | null;
-  /** Further lists, each of which must list the approver; absent for none. */
-  alsoBy?: readonly (readonly string[])[];
-  quorum: number;
-  /** Approvals needed by entry, such as `group:legal`; absent if any approver counts. */
-  quorumOf?: Readonly<Record<string, number>>;
-  fourEyes: boolean;
-  bindApprover: boolean;
-  /** Keeps the programs that ask a gate from deciding on its calls; absent elsewhere, and without sign-in. */
-  separation?: Separation;
-  /** True if the approvals of a quorum must also come from different callers. */
-  distinctCallers: boolean;
-  onReject: 'fail' | 'tool_result';
-  /** The model receives the timeout as a result; if absent, the task fails. */
-  onTimeout?: 'tool_result';
-  /** The decisions that need a note; absent for none. */
-  requireReason?: RequiredReason;
-  /** True if approvals need a passkey; they never count for later calls. */
-  requirePasskey?: true;
-  /** True if an approval may change the arguments. */
-  isEditable?: true;
-  /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
-  display?: readonly string[];
-  /** Limits of an approval that counts for later calls; absent if none does. */
-  remember?: RememberLimits;
-  /** True if messages in a chat mention the approvers; absent for no mention. */
-  mention?: true;
   /** True if approvers are reminded after half of the timeout. */
   remind: boolean;
-  /** Additional target asked after three quarters of the timeout, `channel:<adapter>:<target>`; `null` for none. */
-  escalateTo: string | null;
-  /** The stages of the escalation, in order, of which `escalateTo` is the first; absent for a single target. */
-  escalations?: readonly EscalationStage[];
 }
 
 /** Applies the defaults to a rule with only approvers and timeout. */
@@ -160,33 +125,13 @@ export function escalatedFurther(deferral: Deferral): Deferral {
 
 /** Returns the rule under which a deferral was opened. */
 export function ruleOf(deferral: Deferral): DeferRule {
-  const { to, targets = [to], timeout, approvers, quorum, fourEyes, bindApprover } = deferral;
-  const { distinctCallers, onReject, onTimeout, requireReason, isEditable } = deferral;
-  const { alsoBy, quorumOf, display, remember, mention, requirePasskey, separation } = deferral;
-  const { remindAt, escalateTo, escalations } = deferral;
+  const { to, targets = [to], remindAt, escalateTo, escalations } = deferral;
   return {
+    ...termsOf(deferral),
     to: targets,
-    timeout,
     contextTemplate: defaultContextTemplate,
-    approvers,
-    ...(alsoBy === undefined ? {} : { alsoBy }),
-    quorum,
-    ...(quorumOf === undefined ? {} : { quorumOf }),
-    fourEyes,
-    bindApprover,
-    ...(separation === undefined ? {} : { separation }),
-    distinctCallers,
-    onReject,
-    ...(onTimeout === undefined ? {} : { onTimeout }),
-    ...(requireReason === undefined ? {} : { requireReason }),
-    ...(requirePasskey === undefined ? {} : { requirePasskey }),
-    ...(isEditable === undefined ? {} : { isEditable }),
-    ...(display === undefined ? {} : { display }),
-    ...(remember === undefined ? {} : { remember }),
-    ...(mention === undefined ? {} : { mention }),
     remind: remindAt !== null,
     escalateTo: escalations?.[0]?.to ?? escalateTo,
-    ...(escalations === undefined ? {} : { escalations }),
   };
 }
 

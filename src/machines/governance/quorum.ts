@@ -28,18 +28,15 @@ export function deciders(
   return { approvers: effectiveApprovers(own, fallback), quorum: total, quorumOf };
 }
 
-/** Joins the demands of two quorums by entry: the larger number counts. */
+/** Joins the demands of two quorums by entry: the larger number counts; undefined for no entry. */
 export function largerQuorumOf(
   one: Readonly<Record<string, number>> | undefined,
   other: Readonly<Record<string, number>> | undefined,
-): { quorumOf?: Readonly<Record<string, number>> } {
-  if (one === undefined || other === undefined) {
-    const quorumOf = one ?? other;
-    return quorumOf === undefined ? {} : { quorumOf };
-  }
+): Readonly<Record<string, number>> | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   const larger = (name: string): number => Math.max(one[name] ?? 0, other[name] ?? 0);
-  return { quorumOf: Object.fromEntries(names.map((name) => [name, larger(name)] as const)) };
+  return Object.fromEntries(names.map((name) => [name, larger(name)] as const));
 }
 
 /**
