@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { parseDuration } from '../../machines/duration.ts';
-import type { JsonObject } from '../../machines/json.ts';
+import { parseDuration } from '../machines/duration.ts';
+import type { JsonObject } from '../machines/json.ts';
 
 /** Duration syntax for consumers of the JSON Schema. */
 export const durationPattern = String.raw`^(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ms|[dhms]))+)$`;

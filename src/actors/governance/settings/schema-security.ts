@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { name, optionalTool, ruleKeys, rulesOf, variableName } from '../../schema-value.ts';
 import { alignmentSchema } from './schema-alignment.ts';
 import { deferSchema } from './schema-defer.ts';
-import { name, optionalTool, ruleKeys, rulesOf, variableName } from './schema-value.ts';
 
 const enabled = z.boolean().default(false).describe('Switches the layer on.');
 

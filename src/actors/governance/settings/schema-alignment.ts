@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { name, positiveDuration, variableName } from './schema-value.ts';
+import { name, positiveDuration, variableName } from '../../schema-value.ts';
 
 const score = z.number().min(-1).max(1);
 
@@ -59,3 +59,6 @@ export const alignmentSchema = z.object({
     .meta({ description: 'Score below which a call is denied.', example: 0.2 }),
   drift: driftSchema.optional().describe('Monitors the scores of a task and logs a drift.'),
 });
+
+/** Settings of intent alignment; the timeout is in milliseconds. */
+export type AlignmentSettings = z.output<typeof alignmentSchema>;

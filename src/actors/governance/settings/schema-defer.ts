@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { defaultContextTemplate } from '../../machines/governance/defer-policy.ts';
-import { optionalTool, positiveDuration, ruleKeys, rulesOf } from './schema-value.ts';
+import { defaultContextTemplate } from '../../../machines/governance/defer-policy.ts';
+import { optionalTool, positiveDuration, ruleKeys, rulesOf } from '../../schema-value.ts';
 
 /** An approval target. */
 export const target = z.string().regex(/^channel:[^:\s]+:\s*\S/, {
@@ -199,15 +199,18 @@ export const deferSchema = z
 
 type DeferredTool = z.output<typeof deferredTool>;
 
-/** A rule of a tool with its timeout. */
-type CompleteRule =
-  | z.output<typeof releasingRule>
-  | (z.output<typeof holdingRule> & { timeout: number });
+/** A rule that holds calls of a tool, with its timeout in milliseconds. */
+export type HoldRule = z.output<typeof holdingRule> & { timeout: number };
+
+/** Returns a rule with every default for calls that wait at a target, for `timeout` milliseconds. */
+export function holdRule(to: string, timeout: number): HoldRule {
+  return { ...holdingRule.parse({ to }), timeout };
+}
 
 function withTimeouts(
   tools: Record<string, DeferredTool[]>,
   timeout: number,
-): Record<string, CompleteRule[]> {
+): Record<string, (z.output<typeof releasingRule> | HoldRule)[]> {
   const complete = (rule: DeferredTool) =>
     'allow' in rule ? rule : { ...rule, timeout: rule.timeout ?? timeout };
   return Object.fromEntries(
