@@ -78,7 +78,7 @@ export default defineConfig({
     ],
     coverage: {
       provider: 'v8',
-      include: ['{src,packages}/**/*.ts'],
+      include: ['src/**/*.ts'],
       reporter: ['text-summary', 'html'],
     },
   },

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openDatabase } from '../src/actors/records/sqlite/database.ts';
 import { SqliteTaskRows } from '../src/actors/records/sqlite/sqlite-task-rows.ts';
 import type { Task } from '../src/machines/domain/task.ts';
-import { taskMachineVersion } from '../src/machines/task/task-machine.ts';
+import { taskMachineVersion } from '../src/machines/task/snapshot-steps.ts';
 import { makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { percentile } from './load.ts';
@@ -108,7 +108,14 @@ function aTask(index: number, at: number): Task {
 function aDeferral(id: string, at: number): NonNullable<Task['deferral']> {
   return {
     ...{ id, tool: 'datetime_now', args: {}, argsSha256: 'a1'.repeat(32), context: 'now?' },
-    ...{ to: 'channel:dashboard:*', timeout: 1e12, approvers: null, quorum: 1, fourEyes: false },
+    ...{
+      to: 'channel:dashboard:*',
+      targets: ['channel:dashboard:*'],
+      timeout: 1e12,
+      approvers: null,
+      quorum: 1,
+      fourEyes: false,
+    },
     ...{
       bindApprover: false,
       distinctCallers: false,

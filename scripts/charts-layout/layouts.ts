@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { taskMachine, taskMachineVersion } from '../../src/machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../src/machines/task/snapshot-steps.ts';
+import { taskMachine } from '../../src/machines/task/task-machine.ts';
 import type { DrawnChart } from '../../src/ui/dashboard/chart/drawn-chart.ts';
 import { drawChart } from './draw-chart.ts';
 import { taskDrawing } from './task-drawing.ts';

@@ -17,7 +17,7 @@ import { rest } from '../actors/rest.ts';
 import { systemClock } from '../actors/system-clock.ts';
 import { SystemError, type SystemErrorCode } from '../actors/system-error.ts';
 import type { HandedRequest, SharedWork } from '../actors/tasks/tasks.ts';
-import { taskMachineVersion } from '../machines/task/task-machine.ts';
+import { taskMachineVersion } from '../machines/task/snapshot-steps.ts';
 import { version as release } from '../version.ts';
 
 export interface SharedParts {

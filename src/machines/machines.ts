@@ -101,8 +101,8 @@ export {
 } from './registry/registry-machine.ts';
 export { type DescribedSnapshot, describeTask, stateOf } from './task/describe-task.ts';
 export { defaultLimits, type Spent, type TaskLimits } from './task/limits.ts';
-export { isKnownVersion } from './task/migrate-snapshot.ts';
 export { restorableSnapshot } from './task/restorable-snapshot.ts';
+export { isKnownVersion, taskMachineVersion } from './task/snapshot-steps.ts';
 export {
   isWithin,
   mayDecide,
@@ -126,4 +126,4 @@ export type {
   ToolOutcome,
 } from './task/task-events.ts';
 export { newTask, type TaskContext, type TaskInput, type TaskRun } from './task/task-input.ts';
-export { taskMachine, taskMachineVersion } from './task/task-machine.ts';
+export { taskMachine } from './task/task-machine.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { schemaSteps } from '../../src/actors/records/sqlite/schema-steps.ts';
+import { schemaSteps } from '../../src/actors/records/sqlite/store-schema.ts';
 import { version } from '../../src/version.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';

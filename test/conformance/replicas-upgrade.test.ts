@@ -154,7 +154,7 @@ describe('an upgrade of three daemons, one after the other', () => {
     const left = await a.decide('three', approval);
     expect([left.status, left.body.error]).toEqual([
       409,
-      `task three was saved by version 12 of the task machine, and release 0.1.0, which runs version 11, cannot continue it; decide it with release ${nextVersion}`,
+      `task three was saved by version 2 of the task machine, and release 0.1.0, which runs version 1, cannot continue it; decide it with release ${nextVersion}`,
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../src/machines/task/snapshot-steps.ts';
 import { deferring, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -38,18 +38,17 @@ export function nextRelease({ breaks = false } = {}): NextRelease {
   };
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   change('package.json', /"version": "[^"]*"/, `"version": "${nextVersion}"`);
-  change('src/machines/task/task-machine.ts', /(taskMachineVersion = )(\d+)/, '$1$2 + 1');
   change(
-    'src/machines/task/migrate-snapshot.ts',
-    /\n};\n/,
-    '\n  [taskMachineVersion - 1]: (snapshot) => snapshot,$&',
+    'src/machines/task/snapshot-steps.ts',
+    /(SnapshotStep\[\] = )\[/,
+    '$1[(snapshot) => snapshot,',
   );
   for (const [path, steps] of [
-    ['postgres/postgres-steps.ts', 'postgresSteps'],
-    ['sqlite/schema-steps.ts', 'schemaSteps'],
+    ['postgres/postgres-schema.ts', 'postgresSteps'],
+    ['sqlite/store-schema.ts', 'schemaSteps'],
   ]) {
     const file = `src/actors/records/${path}`;
-    change(file, /,\n\];/, `,\n  'CREATE TABLE of_next_release (one INTEGER);',\n];`);
+    change(file, /(\[baseline)\]/, `$1, 'CREATE TABLE of_next_release (one INTEGER);']`);
     if (breaks) change(file, /(readableFrom = )\d+/, `$1${steps}.length`);
   }
   return {

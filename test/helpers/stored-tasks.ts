@@ -3,7 +3,7 @@ import type { TaskChange } from '../../src/actors/records/store/task-rows.ts';
 import type { TaskWrite } from '../../src/actors/records/store/task-store.ts';
 import type { HoldState } from '../../src/machines/domain/hold.ts';
 import type { Task } from '../../src/machines/domain/task.ts';
-import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../src/machines/task/snapshot-steps.ts';
 import { aDeferral } from './task-fixtures.ts';
 
 /** A task at work, as a store keeps it. */

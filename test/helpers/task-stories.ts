@@ -6,7 +6,7 @@ import type {
   TimelineEntryJson,
 } from '../../src/http/wire/dashboard/task-detail-json.ts';
 import type { TaskRowJson } from '../../src/http/wire/dashboard/task-row-json.ts';
-import { taskMachineVersion } from '../../src/machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../src/machines/task/snapshot-steps.ts';
 
 const title = 'Please refund order A-1042, it arrived broken';
 const target = 'channel:slack:#finance-leads';

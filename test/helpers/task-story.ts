@@ -3,8 +3,8 @@ import type { TaskFact } from '../../src/machines/domain/facts.ts';
 import { isFinal, type Task } from '../../src/machines/domain/task.ts';
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
 import type { ToolRules } from '../../src/machines/governance/ruling.ts';
-import type { KeptSnapshot } from '../../src/machines/task/migrate-snapshot.ts';
 import { rewindCall } from '../../src/machines/task/rewind-call.ts';
+import type { KeptSnapshot } from '../../src/machines/task/snapshot-steps.ts';
 import type {
   RunToolInput,
   StartStanding,

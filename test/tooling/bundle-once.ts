@@ -61,13 +61,7 @@ function hashOfSources(): string {
 }
 
 function sources(): string[] {
-  const patterns = [
-    'src/**/*',
-    'packages/testing/*.ts',
-    'scripts/build/*',
-    'package.json',
-    'package-lock.json',
-  ];
+  const patterns = ['src/**/*', 'scripts/build/*', 'package.json', 'package-lock.json'];
   return globSync(patterns, { cwd: root, exclude: ['src/ui/dashboard'], withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(root, join(parentPath, name)));

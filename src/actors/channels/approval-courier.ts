@@ -181,9 +181,7 @@ export class ApprovalCourier {
 
   async #catchUp(): Promise<void> {
     if (this.#isCaughtUp) return;
-    const { rows } = this.#options;
-    await rows.queueUnasked();
-    for (const id of await rows.waiting()) this.#waiting.add(id);
+    for (const id of await this.#options.rows.waiting()) this.#waiting.add(id);
     this.#isCaughtUp = true;
   }
 

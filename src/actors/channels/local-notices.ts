@@ -103,7 +103,7 @@ export class LocalNotices {
   }
 
   #noticesOf(asked: AskedRecord): ApprovalNotice[] {
-    const { to, targets = [to], escalateTo } = asked.deferral;
+    const { targets, escalateTo } = asked.deferral;
     const other = asked.stage === 'escalated' && escalateTo !== null ? [escalateTo] : [];
     return [...new Set([...targets, ...other])]
       .filter((target) => this.#adapters.has(splitTarget(target).adapter))

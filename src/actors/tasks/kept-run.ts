@@ -1,6 +1,7 @@
 import type { Snapshot, SnapshotFrom, StateValue } from 'xstate';
+import { taskMachineVersion } from '../../machines/task/snapshot-steps.ts';
 import type { TaskContext } from '../../machines/task/task-input.ts';
-import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
+import { taskMachine } from '../../machines/task/task-machine.ts';
 import type { StoredTask, TaskWrite } from '../records/records.ts';
 
 /** The stored data for resuming a run. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createActor, type InspectionEvent, type Observer } from 'xstate';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
-import { isKnownVersion } from '../../machines/task/migrate-snapshot.ts';
+import { isKnownVersion } from '../../machines/task/snapshot-steps.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';

@@ -1,4 +1,4 @@
-import { taskMachineVersion } from '../../machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../machines/task/snapshot-steps.ts';
 import type { TaskStore } from '../records/records.ts';
 import { SystemError } from '../system-error.ts';
 import type { HandedRequest, SharedWork } from './shared-work.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { taskMachineVersion } from '../../machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../machines/task/snapshot-steps.ts';
 import type { Log } from '../ports/log.ts';
 import type { TaskStore } from '../records/records.ts';
 import { SystemError, unrecorded } from '../system-error.ts';

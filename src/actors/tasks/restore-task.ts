@@ -1,10 +1,8 @@
 import type { Snapshot, StateValue } from 'xstate';
-import { isKnownVersion } from '../../machines/task/migrate-snapshot.ts';
 import { restorableSnapshot } from '../../machines/task/restorable-snapshot.ts';
+import { isKnownVersion, taskMachineVersion } from '../../machines/task/snapshot-steps.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskContext } from '../../machines/task/task-input.ts';
-import { taskMachineVersion } from '../../machines/task/task-machine.ts';
-import { argsDigest } from '../governance/governance.ts';
 import type { Tool } from '../ports/tool.ts';
 import type { StoredTask, TaskStore } from '../records/records.ts';
 import { SystemError } from '../system-error.ts';
@@ -39,9 +37,7 @@ export function restoreTask<Restored>(
   const message = `task ${task.id} cannot be restored from version ${machineVersion}`;
   if (!isKnownVersion(machineVersion)) throw new UnrestorableError(message);
   try {
-    return restore(
-      restorableSnapshot(keptSnapshot(stored), machineVersion, argsDigest) as RestorableSnapshot,
-    );
+    return restore(restorableSnapshot(keptSnapshot(stored), machineVersion) as RestorableSnapshot);
   } catch (error) {
     // It may be a bug of this release, so the stored data is kept for another one.
     throw new UnrestorableError(message, { cause: error });

@@ -1,7 +1,8 @@
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import type { StateHistory } from '../../machines/task/entered-state.ts';
+import { taskMachineVersion } from '../../machines/task/snapshot-steps.ts';
 import { everything, type OwnedTask } from '../../machines/task/task-access.ts';
-import { taskMachine, taskMachineVersion } from '../../machines/task/task-machine.ts';
+import { taskMachine } from '../../machines/task/task-machine.ts';
 import type {
   ChangedQuery,
   Decider,

@@ -1,7 +1,7 @@
 import { describeCrash } from '../../machines/task/describe-task.ts';
 import { causes } from '../../machines/task/entered-state.ts';
 import { unreadable } from '../../machines/task/failure-of.ts';
-import { taskMachineVersion } from '../../machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../machines/task/snapshot-steps.ts';
 import type { AuditEvent } from '../ports/audit-event.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';

@@ -71,7 +71,7 @@ function checkTasks({ strange }: StoreReport): Finding {
 function checkDaemons({ living, dead, releases }: StoreReport): Finding {
   const atWork = `${living} ${living === 1 ? 'daemon is' : 'daemons are'} at work`;
   if (releases.length > 1) {
-    const named = releases.map((release) => release ?? 'an earlier one').join(', ');
+    const named = releases.map((release) => release ?? 'an unknown one').join(', ');
     return {
       status: 'warn',
       message: `${atWork}, of several releases (${named})`,

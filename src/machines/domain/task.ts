@@ -286,7 +286,7 @@ export interface Deferral extends WaitTerms {
   args: JsonObject;
   /** Binds the decision to the call: exactly the approved arguments run. */
   argsSha256: string;
-  /** Digest of everything that determines the call's effect; absent in data of older releases. */
+  /** Digest of everything that determines the call's effect. */
   runsSha256?: string;
   /** Changes that approvers made to the arguments, oldest first; absent for none. */
   edits?: readonly CallEdit[];
@@ -294,8 +294,8 @@ export interface Deferral extends WaitTerms {
   repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
   /** Display text of the approvers: the joined targets. */
   to: string;
-  /** The targets to ask, each `channel:<adapter>:<target>`; absent in data of versions with a single target. */
-  targets?: readonly string[];
+  /** The targets to ask, each `channel:<adapter>:<target>`. */
+  targets: readonly string[];
   context: string;
   /** The arguments as displayed and logged, with matches of the redaction rules replaced. Absent in older data. */
   shown?: JsonObject;

@@ -114,7 +114,7 @@ export function nextEscalation({
 export function escalatedFurther(deferral: Deferral): Deferral {
   const next = nextEscalation(deferral);
   if (next === null) return deferral;
-  const { to, targets = [to], escalateTo } = deferral;
+  const { targets, escalateTo } = deferral;
   return {
     ...deferral,
     targets: [...new Set([...targets, ...(escalateTo === null ? [] : [escalateTo])])],
@@ -125,7 +125,7 @@ export function escalatedFurther(deferral: Deferral): Deferral {
 
 /** Returns the rule under which a deferral was opened. */
 export function ruleOf(deferral: Deferral): DeferRule {
-  const { to, targets = [to], remindAt, escalateTo, escalations } = deferral;
+  const { targets, remindAt, escalateTo, escalations } = deferral;
   return {
     ...termsOf(deferral),
     to: targets,

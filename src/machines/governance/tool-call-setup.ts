@@ -294,8 +294,7 @@ export const toolCallSetup = setup({
     },
     runsSomethingElse: ({ context }, runsSha256: string) => {
       if (context.held === null || isChanged(context)) return false;
-      const { runsSha256: approved } = context.held.deferral;
-      return approved !== undefined && approved !== runsSha256;
+      return context.held.deferral.runsSha256 !== runsSha256;
     },
   },
 });

@@ -1,4 +1,4 @@
-import type { KeptSnapshot } from './migrate-snapshot.ts';
+import type { KeptSnapshot } from './snapshot-steps.ts';
 
 /** The state in which a turn's next call begins. From there governance evaluates the call from its first layer. */
 const unruled = { working: { executing: 'recording' } };

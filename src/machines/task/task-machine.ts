@@ -20,12 +20,6 @@ import { taskSetup } from './task-setup.ts';
 import { toldBefore } from './told-turns.ts';
 
 /**
- * Stored with every snapshot. Increase it if older snapshots can no longer be restored unchanged, and add the migration
- * to `migrate-snapshot.ts`.
- */
-export const taskMachineVersion = 11;
-
-/**
  * One A2A task from its acceptance to its end. A held tool call runs only after its approval, exactly one decision
  * counts, and no event leaves a final state.
  */

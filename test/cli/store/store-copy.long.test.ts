@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { knownVersion, tablesIdentity } from '../../../src/actors/records/postgres/known-schema.ts';
 import { logFilesOf } from '../../../src/actors/records/records.ts';
-import { schemaSteps } from '../../../src/actors/records/sqlite/schema-steps.ts';
+import { schemaSteps } from '../../../src/actors/records/sqlite/store-schema.ts';
 import { AgentFolder, type ServiceSettings } from '../../helpers/agent-folder.ts';
 import { patient } from '../../helpers/patient.ts';
 import { PostgresServer } from '../../helpers/postgres-server.ts';
@@ -284,7 +284,7 @@ describe('store copy', () => {
     expect(await nothing()).toEqual([{ nothing: true }]);
 
     const again = new DatabaseSync(storeOf(folder));
-    again.exec('PRAGMA user_version = 6');
+    again.exec(`PRAGMA user_version = ${schemaSteps.length}`);
     again.close();
     const running: TestAgent = await launchAgent(
       {},
@@ -320,14 +320,14 @@ describe('store migrate', () => {
     await server.query(`${set}, version = ${later}`, [], database);
     const usable = await run('store', 'migrate', '--dir', folder.path, '--json');
     expect(JSON.parse(usable.stdout)).toMatchObject({ tables: { before: later, after: later } });
-    await server.query(`${set}, readable_from = ${later}`, [], database);
+    await server.query(`${set}, oldest_reader = ${later}`, [], database);
     expect(await run('store', 'migrate', '--dir', folder.path)).toMatchObject({
       code: 1,
       stdout: '',
       stderr: `error: the schema holdpoint has store version ${later}, this version reads ${knownVersion}; start the version that wrote it, or set store.schema to a new name\n`,
     });
     await server.query(
-      "UPDATE holdpoint.store_info SET version = 2, readable_from = 2, agent_id = 'other'",
+      "UPDATE holdpoint.store_info SET version = 2, oldest_reader = 2, agent_id = 'other'",
       [],
       database,
     );

@@ -795,12 +795,6 @@ describe('a call that was held', () => {
     expect(await ruling).toMatchObject({ kind: 'deny', layer: 'defer' });
   });
 
-  it('runs when an older release did not keep what would run', async () => {
-    const { runsSha256: _, ...older } = deferral;
-    const held = { deferral: older, isReleased: true };
-    expect(await ruleWith({}, { defer }, { held }).ruling).toMatchObject({ kind: 'allow' });
-  });
-
   it('is held anew, with its own id, when MODIFY makes another call of it', async () => {
     const held = aDeferral({ approvers: ['ann@example.com'], quorum: 2, escalateTo: 'x' });
     for (const isReleased of [true, false]) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RemoteTask } from '../../../src/machines/domain/task.ts';
 import { restorableSnapshot } from '../../../src/machines/task/restorable-snapshot.ts';
-import { taskMachineVersion } from '../../../src/machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../../src/machines/task/snapshot-steps.ts';
 import { TaskRun } from '../../helpers/run-task.ts';
 import {
   aCall,
@@ -28,7 +28,7 @@ async function detachedRun(call = lookUp): Promise<TaskRun> {
 }
 
 function restore(run: TaskRun): TaskRun {
-  const snapshot = restorableSnapshot(run.stored(), taskMachineVersion, () => '');
+  const snapshot = restorableSnapshot(run.stored(), taskMachineVersion);
   return new TaskRun({ snapshot, now: times.decided });
 }
 

@@ -18,7 +18,7 @@ export function askingsOf({ id, deferral, requester, stage }: Task): Asking[] {
   const { args: _, ...shown } = deferral;
   const asked: AskedRecord = { taskId: id, deferral: shown, requester, stage: stage ?? 'asked' };
   const others = stage === 'escalated' ? [deferral.escalateTo] : [];
-  const targets = [...(deferral.targets ?? [deferral.to]), ...others].filter(
+  const targets = [...deferral.targets, ...others].filter(
     (target): target is string => typeof target === 'string',
   );
   return [...new Set(targets)].map((target) => ({

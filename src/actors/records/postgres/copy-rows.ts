@@ -25,7 +25,6 @@ async function copyTable(
   client: Pick<PoolClient, 'query'>,
   table: CopiedTable,
 ): Promise<number> {
-  if (!hasTable(source, table.name)) return 0;
   const insert = insertInto(table);
   let count = 0;
   let batch: string[] = [];
@@ -45,12 +44,6 @@ async function copyTable(
   await flush();
   if (table.isNumbered === true) await client.query(numberOn(table.name));
   return count;
-}
-
-/** A store of an older release may lack a table. */
-function hasTable(source: DatabaseSync, name: string): boolean {
-  const sql = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`;
-  return source.prepare(sql).get(name) !== undefined;
 }
 
 function rowOf(row: SourceRow, { name, columns, complete }: CopiedTable): object {

@@ -9,7 +9,7 @@ import { PostgresTaskRows } from './postgres-task-rows.ts';
 /** State of an agent's store, inspected without joining its daemons. */
 export interface StoreReport {
   version: number;
-  /** Running daemons that use the store, and their releases; `null` for a release that records none. */
+  /** Running daemons that use the store, and their releases; `null` for a daemon whose row was lost. */
   living: number;
   releases: readonly (string | null)[];
   /** Dead daemons that have not been cleaned up. */
@@ -45,7 +45,7 @@ async function examine(
     living: number;
     dead: number;
     releases: (string | null)[] | null;
-  }>(daemonsOf(found.version), [address.schema]);
+  }>(daemonsNow, [address.schema]);
   const strangers = await new PostgresTaskRows(database).strangers();
   const [log] = await database.query<LogHead & { line: number | null; text: string }>(logOf);
   return {
@@ -62,12 +62,11 @@ async function examine(
   };
 }
 
-/** Tables before version 8 have no releases. */
-const daemonsOf = (version: number): string => `WITH here AS (${living(groupOf)})
+const daemonsNow = `WITH here AS (${living(groupOf)})
   SELECT count(*) FILTER (WHERE is_here) AS living,
     count(*) FILTER (WHERE NOT is_here AND gone_at IS NULL) AS dead,
     array_agg(DISTINCT release) FILTER (WHERE is_here) AS releases
-  FROM (SELECT gone_at, ${version < 8 ? 'NULL::text AS release' : 'release'}, number IN (SELECT * FROM here) AS is_here FROM replicas) AS daemons`;
+  FROM (SELECT gone_at, release, number IN (SELECT * FROM here) AS is_here FROM replicas) AS daemons`;
 
 /** A single statement, so that both values come from the same commit. */
 const logOf = `SELECT head.events, head.hash, last.line, last.text FROM audit_head AS head

@@ -1,6 +1,6 @@
 import { causesOf, codeOf } from '../../../machines/error-code.ts';
 import { DatabaseError } from './database-error.ts';
-import { postgresSteps } from './postgres-steps.ts';
+import { postgresSteps } from './postgres-schema.ts';
 
 /** Schema version of this release. */
 export const knownVersion = postgresSteps.length;
@@ -24,7 +24,7 @@ export const tablesIdentity = `'tasks'::regclass::oid || '/' || txid_current() %
 
 /** Returns SQL for whether a row of `store_info` belongs to other tables than the given one, an SQL expression. */
 function isCopyOf(table: string): string {
-  return `coalesce(to_jsonb(store_info) ->> 'tables' <> ${table}::oid || '/' || store_info.xmin::text, false)`;
+  return `coalesce(store_info.tables <> ${table}::oid || '/' || store_info.xmin::text, false)`;
 }
 
 /** SQL for whether the tables of the search path are a copy. */
@@ -32,7 +32,7 @@ export const isCopyNow = `(SELECT ${isCopyOf(`to_regclass('tasks')`)} FROM store
 
 /**
  * Reads agent and version of a schema's tables with the given query function; `null` if there are none. Rejects like
- * that function.
+ * that function, and with DatabaseError for tables of a build before the first version.
  */
 export async function findSchema(
   schema: string,
@@ -41,14 +41,26 @@ export async function findSchema(
   try {
     // Fully qualified, since the search path silently skips a schema without permissions.
     const rows = await query(`SELECT version, agent_id AS "agentId",
-      coalesce((to_jsonb(store_info) ->> 'readable_from')::integer, version) AS "readableFrom",
+      oldest_reader AS "readableFrom",
       ${isCopyOf(`to_regclass('"${schema}".tasks')`)} AS "isCopy"
       FROM "${schema}".store_info`);
     return (rows[0] ?? null) as FoundSchema | null;
   } catch (error) {
     if (isMissing(error)) return null;
-    throw error;
+    throw isOfEarlierBuild(error) ? ofEarlierBuild(schema) : error;
   }
+}
+
+/** Returns whether an error reports a missing column: tables of builds before the first version have no `oldest_reader`. */
+function isOfEarlierBuild(error: unknown): boolean {
+  return causesOf(error).some((cause) => codeOf(cause) === '42703');
+}
+
+function ofEarlierBuild(schema: string): DatabaseError {
+  return new DatabaseError(
+    `the schema ${schema} holds tables of a build before the first version, which this version cannot read`,
+    'start the build that wrote them, or set store.schema to a new name',
+  );
 }
 
 /** Returns whether an error reports a missing table or schema. */

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { checkSchema, findSchema, knownVersion, tablesIdentity } from './known-schema.ts';
 import { makeSchema } from './make-schema.ts';
-import { postgresSteps, readableFrom } from './postgres-steps.ts';
+import { postgresSteps, readableFrom } from './postgres-schema.ts';
 
 /** Owner of the tables. */
 export interface SchemaOwner {
@@ -24,9 +24,13 @@ export async function openSchema(
   ]);
   await client.query(makeSchema(schema));
   await client.query(
-    'CREATE TABLE IF NOT EXISTS store_info (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, agent_id TEXT NOT NULL)',
+    `CREATE TABLE IF NOT EXISTS store_info (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL,
+      agent_id TEXT NOT NULL, oldest_reader INTEGER NOT NULL DEFAULT 0, tables TEXT)`,
   );
-  await client.query('INSERT INTO store_info VALUES (1, 0, $1) ON CONFLICT DO NOTHING', [agentId]);
+  await client.query(
+    'INSERT INTO store_info (one, version, agent_id) VALUES (1, 0, $1) ON CONFLICT DO NOTHING',
+    [agentId],
+  );
   const query = async (sql: string) => (await client.query(sql)).rows as unknown[];
   const found = (await findSchema(schema, query)) ?? {
     version: 0,
@@ -39,7 +43,7 @@ export async function openSchema(
   await client.query(postgresSteps.slice(found.version).join(''));
   // A copy stays one until it is settled.
   const tables = found.isCopy ? 'tables' : tablesIdentity;
-  await client.query(`UPDATE store_info SET version = $1, readable_from = $2, tables = ${tables}`, [
+  await client.query(`UPDATE store_info SET version = $1, oldest_reader = $2, tables = ${tables}`, [
     knownVersion,
     readableFrom,
   ]);

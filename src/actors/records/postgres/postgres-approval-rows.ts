@@ -34,11 +34,6 @@ export class PostgresApprovalRows implements ApprovalRows {
     this.#database = database;
   }
 
-  /** Nothing to do: every commit that parks a task has queued its notices. */
-  async queueUnasked(): Promise<number> {
-    return 0;
-  }
-
   find(deferralId: string, adapter: string): Promise<ApprovalRow[]> {
     return this.#rows('deferral_id = $1 AND adapter = $2 ORDER BY position', deferralId, adapter);
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../../machines/task/snapshot-steps.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';

@@ -1,4 +1,3 @@
-import type { Deferral } from '../../../machines/domain/task.ts';
 import { restoredWhileRunning } from '../../../machines/task/failure-of.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -151,21 +150,7 @@ function withWarning(stored: StoredTask, warning: string): TaskChange | null {
     ...kept,
     task: { ...task, deferral: { ...deferral, context } },
     expected: task.revision,
-    snapshot: JSON.stringify(withContext(snapshot as WaitingSnapshot, context)),
-  };
-}
-
-/** The stored snapshot of a waiting task; only earlier releases stored the deferral in it too. */
-interface WaitingSnapshot {
-  context?: { deferral?: Deferral };
-}
-
-function withContext(snapshot: WaitingSnapshot, warned: string): WaitingSnapshot {
-  const deferral = snapshot.context?.deferral;
-  if (deferral === undefined) return snapshot;
-  return {
-    ...snapshot,
-    context: { ...snapshot.context, deferral: { ...deferral, context: warned } },
+    snapshot: JSON.stringify(snapshot),
   };
 }
 

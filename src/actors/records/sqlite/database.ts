@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
 import { inTransaction } from './in-transaction.ts';
-import { readableFrom, schemaSteps } from './schema-steps.ts';
+import { readableFrom, schemaSteps } from './store-schema.ts';
 import { WatchedDatabase } from './watched-database.ts';
 
 const schemaVersion = schemaSteps.length;
@@ -26,6 +26,7 @@ export function openDatabase(path: string): WatchedDatabase {
   let database: WatchedDatabase | null = null;
   try {
     database = new WatchedDatabase(path, { timeout: 5_000 });
+    checkBuild(path, database);
     database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -81,6 +82,14 @@ function checkVersion(path: string, database: DatabaseSync): void {
   );
 }
 
+/** Throws StoreError for a store of a build before the first version. Writes nothing. */
+export function checkBuild(path: string, database: DatabaseSync): void {
+  if (versionOf(database) === 0 || applicationOf(database) !== 0) return;
+  throw new StoreError(
+    `${path} is a task store of a build before the first version, which this version cannot read; start the build that wrote it, or move the file away`,
+  );
+}
+
 /** Returns whether this release can work with a store of its own or a later version. */
 export function isUsable(database: DatabaseSync): boolean {
   if (versionOf(database) <= schemaVersion) return true;
@@ -88,6 +97,12 @@ export function isUsable(database: DatabaseSync): boolean {
   return Number(info?.['readable_from']) <= schemaVersion;
 }
 
-function versionOf(database: DatabaseSync): number {
+/** Returns the version of a store; 0 for an empty file. */
+export function versionOf(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+}
+
+/** Returns the number of the program that made a file; 0 for none. */
+export function applicationOf(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA application_id').get()?.['application_id']);
 }

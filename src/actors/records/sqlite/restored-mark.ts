@@ -31,7 +31,8 @@ export function markRestored(path: string, { backupAt, hasOldLog, signedBy }: Re
 
 /** Returns the mark of a store; `null` for none. */
 export function restoredMark(database: DatabaseSync): RestoredMark | null {
-  if (!hasTable(database, 'restored')) return null;
+  const made = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'restored'").get();
+  if (made === undefined) return null;
   const row = database.prepare('SELECT * FROM restored').get();
   if (row === undefined) return null;
   const { backup_at: backupAt, has_old_log: hasOldLog, signed_by: signedBy } = row;
@@ -54,10 +55,4 @@ export function hasLogOfBackup(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Returns whether a table exists; some are created at their first use. */
-export function hasTable(database: DatabaseSync, name: string): boolean {
-  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
-  return found.get(name) !== undefined;
 }

@@ -1,32 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
+import { applicationOf, versionOf } from './database.ts';
 import { restoredTable } from './restored-mark.ts';
-import { schemaSteps } from './schema-steps.ts';
-import { SqliteAcsSessions } from './sqlite-acs-sessions.ts';
-import { SqliteApprovalRows } from './sqlite-approval-rows.ts';
-import { SqliteChannelNameRows } from './sqlite-channel-name-rows.ts';
-import { SqliteConversationRows } from './sqlite-conversation-rows.ts';
-import { SqliteDelegations } from './sqlite-delegations.ts';
-import { SqliteGrants } from './sqlite-grants.ts';
-import { SqliteKeyRows } from './sqlite-key-rows.ts';
-import { SqlitePushRows } from './sqlite-push-rows.ts';
-import { SqliteReleaseRows } from './sqlite-release-rows.ts';
-import { SqliteWebRecords } from './sqlite-web-records.ts';
-import { SqliteWebSessions } from './sqlite-web-sessions.ts';
-
-/** Classes that make their tables at their first use. */
-const makers = [
-  SqlitePushRows,
-  SqliteApprovalRows,
-  SqliteReleaseRows,
-  SqliteConversationRows,
-  SqliteChannelNameRows,
-  SqliteKeyRows,
-  SqliteAcsSessions,
-  SqliteDelegations,
-  SqliteGrants,
-  SqliteWebSessions,
-  SqliteWebRecords,
-];
+import { applicationId, schemaSteps } from './store-schema.ts';
 
 /** Tables of SQLite's own that ANALYZE makes, such as that of an operator; they hold statistics alone. */
 const statistics: Schema = new Map([
@@ -45,12 +20,13 @@ type Schema = ReadonlyMap<string, string>;
  * A statement that a release changes must stay known here, or older backups are refused.
  */
 export function schemaFault(database: DatabaseSync): string | null {
-  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-  const mark = Number(database.prepare('PRAGMA application_id').get()?.['application_id']);
-  if (version < 1 || mark !== 0) return `has version ${version} and application ${mark}`;
+  const version = versionOf(database);
+  const mark = applicationOf(database);
+  if (version < 1 || mark !== applicationId)
+    return `has version ${version} and application ${mark}`;
   const isLater = version > schemaSteps.length;
   const required = schemaOfSteps(version);
-  const known = new Map([...statistics, ...madeAtFirstUse(), ...required]);
+  const known = new Map([...statistics, ...ofRestored(), ...required]);
   const found = schemaIn(database);
   for (const [name, sql] of found) {
     const isExpected = known.get(name) === sql;
@@ -70,13 +46,9 @@ function schemaOfSteps(count: number): Schema {
   return schemaOf((database) => database.exec(schemaSteps.slice(0, count).join('')));
 }
 
-function madeAtFirstUse(): Schema {
-  const steps = schemaOfSteps(schemaSteps.length);
-  const all = schemaOf((database) => {
-    database.exec(`${schemaSteps.join('')}; ${restoredTable}`);
-    for (const Maker of makers) new Maker(database);
-  });
-  return new Map([...all].filter(([name]) => !steps.has(name)));
+/** The mark of a restored store, until a daemon opens it. */
+function ofRestored(): Schema {
+  return schemaOf((database) => database.exec(restoredTable));
 }
 
 function schemaOf(make: (database: DatabaseSync) => void): Schema {

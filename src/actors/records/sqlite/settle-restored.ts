@@ -3,7 +3,7 @@ import { restoredWhileRunning } from '../../../machines/task/failure-of.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { RestoredStore } from '../store/audit-opening.ts';
 import { delegationEnded, restoredEvent, restoredWarning } from '../store/restored-events.ts';
-import { hasTable, type RestoredMark } from './restored-mark.ts';
+import type { RestoredMark } from './restored-mark.ts';
 import type { SqliteTaskRows } from './sqlite-task-rows.ts';
 import { TasksBehind } from './tasks-behind.ts';
 
@@ -26,9 +26,9 @@ export function settleRestored(
   if (hasOldLog) running.takeRunning();
   const { tasks: ended, holds, events } = running.end(at, restoredWhileRunning);
   const waiting = hasOldLog ? warnApprovers(database, backupAt) : 0;
-  const grants = change(database, 'grants', 'UPDATE grants SET is_suspended = 1');
-  const pushTargets = change(database, 'push_targets', 'DELETE FROM push_targets');
-  change(database, 'web_sessions', 'DELETE FROM web_sessions');
+  const grants = change(database, 'UPDATE grants SET is_suspended = 1');
+  const pushTargets = change(database, 'DELETE FROM push_targets');
+  change(database, 'DELETE FROM web_sessions');
   database.exec('DROP TABLE restored');
   const restored = { backupAt, ended, waiting, holds, grants, pushTargets };
   return {
@@ -43,7 +43,6 @@ export function settleRestored(
 
 /** A person may have taken a right back since the backup. */
 function endDelegations(database: DatabaseSync, at: number): AuditEvent[] {
-  if (!hasTable(database, 'delegations')) return [];
   const ended = database.prepare('DELETE FROM delegations RETURNING *').all();
   return ended
     .filter(({ until }) => Number(until) > at)
@@ -55,15 +54,12 @@ function endDelegations(database: DatabaseSync, at: number): AuditEvent[] {
 
 /** The context is what every approval surface shows; the triggers of the notices see the change. */
 function warnApprovers(database: DatabaseSync, backupAt: number): number {
-  const inside = (column: string, path: string): string =>
-    `json_replace(${column}, '${path}', ?1 || (${column} ->> '${path}'))`;
-  const update = database.prepare(`UPDATE tasks SET
-    task = ${inside('task', '$.deferral.context')},
-    snapshot = ${inside('snapshot', '$.context.deferral.context')}
-    WHERE state = 'deferred' AND json_valid(task) AND json_valid(snapshot)`);
+  const update = database.prepare(`UPDATE tasks
+    SET task = json_replace(task, '$.deferral.context', ?1 || (task ->> '$.deferral.context'))
+    WHERE state = 'deferred' AND json_valid(task)`);
   return Number(update.run(restoredWarning(backupAt)).changes);
 }
 
-function change(database: DatabaseSync, table: string, sql: string): number {
-  return hasTable(database, table) ? Number(database.prepare(sql).run().changes) : 0;
+function change(database: DatabaseSync, sql: string): number {
+  return Number(database.prepare(sql).run().changes);
 }

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
 import { AuditRows } from './audit-head.ts';
-import { isUsable } from './database.ts';
-import { schemaSteps } from './schema-steps.ts';
+import { checkBuild, isUsable, versionOf } from './database.ts';
+import { schemaSteps } from './store-schema.ts';
 
 /** A row as returned by SQLite. */
 export type SourceRow = Record<string, SQLOutputValue>;
@@ -20,7 +20,8 @@ export function checkSource(path: string, mayBeLater = false): void {
   }
   const database = openSource(path);
   try {
-    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    checkBuild(path, database);
+    const version = versionOf(database);
     if (mayBeLater ? !isUsable(database) : version > schemaSteps.length) {
       throw new StoreError(
         `${path} has store version ${version}, this version reads ${schemaSteps.length}; copy it with the version that wrote it`,

@@ -6,28 +6,6 @@ export class SqliteAcsSessions implements AcsSessions {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS acs_sessions (
-      id TEXT PRIMARY KEY,
-      version INTEGER NOT NULL,
-      changed_at INTEGER NOT NULL,
-      session TEXT NOT NULL
-    ) WITHOUT ROWID`);
-    database.exec(`CREATE TABLE IF NOT EXISTS acs_used (
-      session_id TEXT NOT NULL,
-      used TEXT NOT NULL,
-      PRIMARY KEY (session_id, used)
-    ) WITHOUT ROWID`);
-    database.exec(`CREATE TABLE IF NOT EXISTS acs_calls (
-      session_id TEXT NOT NULL,
-      call TEXT NOT NULL,
-      key TEXT NOT NULL,
-      PRIMARY KEY (session_id, call)
-    ) WITHOUT ROWID`);
-    database.exec(`CREATE TRIGGER IF NOT EXISTS acs_parts_of_deleted AFTER DELETE ON acs_sessions
-      BEGIN
-        DELETE FROM acs_used WHERE session_id = OLD.id;
-        DELETE FROM acs_calls WHERE session_id = OLD.id;
-      END`);
     this.#sql = prepare(database);
   }
 

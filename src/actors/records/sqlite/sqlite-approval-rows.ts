@@ -13,13 +13,7 @@ import type {
   ApprovalSlot,
   ApprovalWrite,
 } from '../store/approval-rows.ts';
-import {
-  approvalSchema,
-  askings,
-  asksEveryTarget,
-  deadline,
-  dropTriggers,
-} from './approval-schema.ts';
+import { deadline } from './approval-schema.ts';
 import { inTransaction } from './in-transaction.ts';
 
 /**
@@ -31,18 +25,8 @@ export class SqliteApprovalRows implements ApprovalRows {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    const made = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?');
-    const trigger = String(made.get('approval_notices_of_new')?.['sql'] ?? '');
-    if (made.get('approval_notices_next') === undefined || !asksEveryTarget(trigger)) {
-      inTransaction(database, () => database.exec(`${dropTriggers}${approvalSchema}`));
-    }
     this.#database = database;
     this.#sql = prepare(database);
-  }
-
-  /** Queues notices for tasks parked before this table existed; returns the number of added rows. */
-  async queueUnasked(): Promise<number> {
-    return Number(this.#sql.queueUnasked.run().changes);
   }
 
   /** Returns the rows of a deferral for the targets of one adapter, oldest first. */
@@ -146,15 +130,11 @@ function parsed<Value>(text: SQLOutputValue | undefined): Value | null {
 
 const columns = 'position, adapter, target, version, asked, ended, ref, told';
 
-const unasked = `AND NOT EXISTS (SELECT 1 FROM approval_notices AS asked
-  WHERE asked.deferral_id = tasks.deferral_id)`;
-
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   const slot = (after: string): string => `SELECT target, is_posted FROM approval_notices
     WHERE due = 1 AND adapter = ?1 ${after} ORDER BY target, is_posted LIMIT 1`;
   return {
-    queueUnasked: sql(askings('tasks', unasked)),
     find: sql(`SELECT ${columns} FROM approval_notices
       WHERE deferral_id = ? AND adapter = ? ORDER BY position`),
     findAt: sql(`SELECT ${columns} FROM approval_notices WHERE adapter = ? AND ref = ? LIMIT 1`),

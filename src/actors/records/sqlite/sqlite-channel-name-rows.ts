@@ -7,12 +7,6 @@ export class SqliteChannelNameRows implements ChannelNameRows {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS channel_names (
-      adapter TEXT NOT NULL,
-      name TEXT NOT NULL,
-      id TEXT NOT NULL,
-      PRIMARY KEY (adapter, name)
-    ) WITHOUT ROWID`);
     this.#sql = {
       find: database.prepare('SELECT id FROM channel_names WHERE adapter = ? AND name = ?'),
       keep: database.prepare('INSERT INTO channel_names VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
@@ -41,7 +35,7 @@ export function readChannelNames(path: string, adapter: string): ReadonlyMap<str
     const rows = database.prepare('SELECT name, id FROM channel_names WHERE adapter = ?');
     return new Map(rows.all(adapter).map(({ name, id }) => [String(name), String(id)]));
   } catch {
-    // An older store lacks this table, and a damaged one is reported by another check.
+    // Another check reports a store that is damaged or that another build wrote.
     return new Map();
   } finally {
     database.close();

@@ -7,16 +7,6 @@ export class SqliteConversationRows implements ConversationRows {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS conversation_turns (
-      position INTEGER PRIMARY KEY,
-      adapter TEXT NOT NULL,
-      id TEXT NOT NULL,
-      taken_at INTEGER NOT NULL,
-      turn TEXT,
-      UNIQUE (adapter, id)
-    )`);
-    database.exec(`CREATE INDEX IF NOT EXISTS conversation_turns_by_time
-      ON conversation_turns (taken_at)`);
     this.#sql = prepare(database);
   }
 

@@ -6,13 +6,6 @@ export class SqliteDelegations implements Delegations {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS delegations (
-      id TEXT PRIMARY KEY,
-      since INTEGER NOT NULL,
-      until INTEGER NOT NULL,
-      giver TEXT NOT NULL,
-      taker TEXT NOT NULL
-    ) WITHOUT ROWID`);
     this.#sql = prepare(database);
   }
 

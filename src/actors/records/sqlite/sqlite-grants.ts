@@ -7,16 +7,6 @@ export class SqliteGrants implements Grants {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS grants (
-      id TEXT PRIMARY KEY,
-      tool TEXT NOT NULL,
-      requester TEXT NOT NULL,
-      until INTEGER NOT NULL,
-      uses_left INTEGER NOT NULL,
-      is_suspended INTEGER NOT NULL,
-      terms TEXT NOT NULL
-    ) WITHOUT ROWID`);
-    database.exec('CREATE INDEX IF NOT EXISTS grants_by_requester ON grants (tool, requester)');
     this.#sql = prepare(database);
   }
 

@@ -7,10 +7,6 @@ export class SqliteKeyRows implements KeyRows {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS agent_keys (
-      purpose TEXT PRIMARY KEY,
-      key TEXT NOT NULL
-    ) WITHOUT ROWID`);
     this.#sql = {
       find: database.prepare('SELECT key FROM agent_keys WHERE purpose = ?'),
       make: database.prepare('INSERT INTO agent_keys VALUES (?, ?) ON CONFLICT DO NOTHING'),

@@ -9,17 +9,6 @@ export class SqlitePushRows implements PushRows {
   #hasAny: boolean;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS push_targets (
-      task_id TEXT NOT NULL,
-      id TEXT NOT NULL,
-      told INTEGER NOT NULL,
-      is_closed INTEGER NOT NULL,
-      target TEXT NOT NULL,
-      PRIMARY KEY (task_id, id)
-    ) WITHOUT ROWID`);
-    // Deletes receivers in the same commit as their task.
-    database.exec(`CREATE TRIGGER IF NOT EXISTS push_targets_of_deleted AFTER DELETE ON tasks
-      BEGIN DELETE FROM push_targets WHERE task_id = OLD.id; END`);
     this.#sql = prepare(database);
     this.#hasAny = database.prepare('SELECT 1 FROM push_targets LIMIT 1').get() !== undefined;
   }

@@ -6,10 +6,6 @@ export class SqliteReleaseRows implements ReleaseRows {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS machine_releases (
-      machine_version INTEGER PRIMARY KEY,
-      release TEXT NOT NULL
-    )`);
     this.#sql = {
       find: database.prepare('SELECT release FROM machine_releases WHERE machine_version = ?'),
       keep: database.prepare('INSERT OR REPLACE INTO machine_releases VALUES (?, ?)'),

@@ -7,14 +7,6 @@ export class SqliteWebRecords implements WebRecords {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS web_records (
-      kind TEXT NOT NULL,
-      id TEXT NOT NULL,
-      owner TEXT NOT NULL,
-      expires_at INTEGER,
-      value TEXT NOT NULL,
-      PRIMARY KEY (kind, id)
-    ) WITHOUT ROWID`);
     this.#sql = {
       prune: database.prepare('DELETE FROM web_records WHERE expires_at <= ?'),
       put: database.prepare(`INSERT INTO web_records VALUES (?, ?, ?, ?, ?)

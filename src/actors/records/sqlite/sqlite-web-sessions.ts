@@ -6,11 +6,6 @@ export class SqliteWebSessions implements WebSessions {
   readonly #sql;
 
   constructor(database: DatabaseSync) {
-    database.exec(`CREATE TABLE IF NOT EXISTS web_sessions (
-      id TEXT PRIMARY KEY,
-      expires_at INTEGER NOT NULL,
-      session TEXT NOT NULL
-    ) WITHOUT ROWID`);
     this.#sql = {
       add: database.prepare('INSERT INTO web_sessions VALUES (?, ?, ?)'),
       find: database.prepare('SELECT session FROM web_sessions WHERE id = ?'),

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { isUsable } from './database.ts';
-import { readableFrom, schemaSteps } from './schema-steps.ts';
+import { checkBuild, isUsable, versionOf } from './database.ts';
 import { ofOtherReleases } from './sqlite-task-rows.ts';
+import { readableFrom, schemaSteps } from './store-schema.ts';
 
 /** How a store stands to this release. */
 export interface StoreStanding {
@@ -19,13 +19,17 @@ export interface StoreStanding {
   waiting: number;
 }
 
-/** Returns how a store stands to this release; `null` if there is none. Reads only. */
+/**
+ * Returns how a store stands to this release; `null` if there is none. Reads only. Throws StoreError for a store
+ * of a build before the first version.
+ */
 export function storeStanding(path: string): StoreStanding | null {
   if (!existsSync(path)) return null;
   const database = new DatabaseSync(path, { readOnly: true });
   try {
+    checkBuild(path, database);
     const count = "SELECT count(*) AS tasks FROM tasks WHERE state = 'deferred'";
-    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    const version = versionOf(database);
     return {
       version,
       isUsable: isUsable(database),

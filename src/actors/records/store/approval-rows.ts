@@ -48,8 +48,6 @@ export interface ApprovalBacklog {
  * ends its wait.
  */
 export interface ApprovalRows {
-  /** Queues notices for tasks parked before notices existed; returns the number of added rows. */
-  queueUnasked(): Promise<number>;
   /** Returns the rows of a deferral for the targets of one adapter, oldest first. */
   find(deferralId: string, adapter: string): Promise<ApprovalRow[]>;
   /** Returns the row of the message in a place; `undefined` for a message that is not ours. */

@@ -2,8 +2,8 @@ import { markOfCall, markOfDeferral } from '../../../machines/domain/call-mark.t
 import type { Failure, Task } from '../../../machines/domain/task.ts';
 import { describeCrash } from '../../../machines/task/describe-task.ts';
 import { causes } from '../../../machines/task/entered-state.ts';
+import { taskMachineVersion } from '../../../machines/task/snapshot-steps.ts';
 import type { TaskContext } from '../../../machines/task/task-input.ts';
-import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import { auditEventOf } from '../log/audit.ts';
 import { TaskInLog } from './task-in-log.ts';

@@ -1,8 +1,10 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { isFinal, type Task, type TaskState } from '../../../machines/domain/task.ts';
 import { unreadable } from '../../../machines/task/failure-of.ts';
-import { oldestTaskMachineVersion } from '../../../machines/task/migrate-snapshot.ts';
-import { taskMachineVersion } from '../../../machines/task/task-machine.ts';
+import {
+  oldestTaskMachineVersion,
+  taskMachineVersion,
+} from '../../../machines/task/snapshot-steps.ts';
 import { titleOf } from '../../../machines/task/task-title.ts';
 import { ownerOfColumns } from './task-owners.ts';
 import type { StoredTask } from './task-rows.ts';

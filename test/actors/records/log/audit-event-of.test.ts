@@ -28,6 +28,7 @@ const deferral: Deferral = {
   argsSha256: 'ab12',
   runsSha256: 'cd34',
   to: 'channel:slack:#refunds',
+  targets: ['channel:slack:#refunds'],
   timeout: 300_000,
   context: 'tool=issue_refund args={"amount":10}',
   approvers: null,

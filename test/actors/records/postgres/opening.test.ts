@@ -67,13 +67,29 @@ describe('opening a store', () => {
 
   it('refuses tables of a later version', async () => {
     await (await place.open()).close();
-    await place.execute('UPDATE store_info SET version = 99, readable_from = 99');
+    await place.execute('UPDATE store_info SET version = 99, oldest_reader = 99');
     const error = await refusal(place.open());
     expect(error).toBeInstanceOf(StoreError);
     expect(String(error)).toMatch(
       /schema holdpoint has store version 99, this version reads \d+; start the version that wrote it/,
     );
     expect(await place.execute('SELECT version FROM store_info')).toEqual([{ version: 99 }]);
+  });
+
+  it('refuses tables of a build before the first version, and leaves them as they were', async () => {
+    await place.execute('CREATE SCHEMA holdpoint');
+    await place.execute(
+      'CREATE TABLE store_info (one INTEGER PRIMARY KEY, version INTEGER, agent_id TEXT)',
+    );
+    await place.execute("INSERT INTO store_info VALUES (1, 1, 'refunds')");
+    const error = await refusal(place.open());
+    expect(error).toBeInstanceOf(StoreError);
+    expect((error as StoreError).message).toBe(
+      'the schema holdpoint holds tables of a build before the first version, which this version cannot read; start the build that wrote them, or set store.schema to a new name',
+    );
+    expect(
+      await place.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'holdpoint'"),
+    ).toEqual([{ tablename: 'store_info' }]);
   });
 
   it('uses tables of a later version that it can read, and leaves their version', async () => {

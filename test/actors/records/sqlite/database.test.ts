@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { schemaSteps } from '../../../../src/actors/records/sqlite/schema-steps.ts';
+import { schemaSteps } from '../../../../src/actors/records/sqlite/store-schema.ts';
 import { StoreError } from '../../../../src/actors/records/store/store-error.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
@@ -81,6 +81,19 @@ describe('opening a store', () => {
     expect(await refusal(directory)).toBe(
       `${path} has store version 99, this version reads ${schemaSteps.length}; start the version that wrote it, or set store.path to a new file`,
     );
+  });
+
+  it('refuses a store of a build before the first version and leaves it as it was', async () => {
+    const directory = temporaryFolder();
+    const { path } = storeFiles(directory);
+    const database = new DatabaseSync(path);
+    database.exec('CREATE TABLE tasks (id TEXT); PRAGMA user_version = 1');
+    database.close();
+    const before = readFileSync(path);
+    expect(await refusal(directory)).toBe(
+      `${path} is a task store of a build before the first version, which this version cannot read; start the build that wrote it, or move the file away`,
+    );
+    expect(readFileSync(path)).toEqual(before);
   });
 
   it('refuses a file that is no database and leaves it as it was', async () => {

@@ -5,7 +5,6 @@ import { verifyFiles } from '../../../../src/actors/records/log/audit.ts';
 import { logFilesOf } from '../../../../src/actors/records/log/log-files.ts';
 import type { Rotation } from '../../../../src/actors/records/sqlite/audit-file.ts';
 import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.ts';
-import { makeOlder } from '../../../helpers/older-store.ts';
 import { anEvent } from '../../../helpers/stored-tasks.ts';
 import { copyFiles, nine, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
 import { hearDisk } from './disk-steps.ts';
@@ -344,25 +343,5 @@ describe('a store whose file another one rotated', () => {
     await (await openRotating(copy)).close();
     expect(readFileSync(log, 'utf8')).toBe(readFileSync(path, 'utf8'));
     expect(await verifyLog(log)).toMatchObject({ ok: true });
-  });
-});
-
-describe('a store of the first version', () => {
-  it('is taken over with its tasks, its log and what it had not put on disk', async () => {
-    const directory = temporaryFolder();
-    const { path } = storeFiles(directory).audit;
-    const store = await openRotating(directory);
-    await recordEach(store, 2);
-    const copy = copyFiles(directory);
-    await store.close();
-    makeOlder(storeFiles(copy).path, 1);
-    const log = storeFiles(copy).audit.path;
-    writeFileSync(log, readFileSync(log).subarray(0, 100));
-    const again = await openRotating(copy, { maxBytes: 1 });
-    await recordEach(again, 1, 3);
-    expect(eventsOf(log).flatMap(({ seq }) => seq ?? [])).toEqual([1, 2, 3]);
-    expect(namesOf(log)).toEqual(['audit-000000000001.ndjson', 'audit.ndjson']);
-    expect(await verifyLog(log)).toMatchObject({ ok: true });
-    expect(eventsOf(path)).toHaveLength(2);
   });
 });

@@ -39,36 +39,7 @@ function told(row: ApprovalRow | undefined, overrides: Partial<ApprovalWrite> = 
   return { position, version, ref: null, told: notice, isClosed: false, ...overrides };
 }
 
-const slack = 'channel:slack:#refunds';
 describe('who is asked for which release, in the store', () => {
-  it('asks every target in a store whose triggers know one alone', async () => {
-    await store.close();
-    const database = new DatabaseSync(storeFiles(folder).path);
-    const triggers = ['new', 'changed'].map((name) => `approval_notices_of_${name}`);
-    for (const name of triggers) {
-      const found = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(name);
-      const sql = String(found?.['sql']).replaceAll('$.deferral.targets', '$.deferral.nothing');
-      database.exec(`DROP TRIGGER ${name}; ${sql}`);
-    }
-    database.close();
-    store = await openStore(folder);
-    await keep(parked({}, { targets: [slack, 'channel:webhook:desk'] }));
-    expect(await store.approvals.ofTask('t-1')).toHaveLength(2);
-  });
-
-  it('is queued for a later wait of a task, whose earlier one has its own', async () => {
-    await keep(parked({}, { id: 'd-1' }));
-    await keep(aTask({ revision: 2 }));
-    await keep(parked({ revision: 3 }, { id: 'd-2' }));
-    const database = new DatabaseSync(storeFiles(folder).path);
-    database.exec("DELETE FROM approval_notices WHERE deferral_id = 'd-2'");
-    database.close();
-    expect([await store.approvals.queueUnasked(), await store.approvals.queueUnasked()]).toEqual([
-      1, 0,
-    ]);
-    expect(await store.approvals.find('d-2', 'slack')).toHaveLength(1);
-  });
-
   it('keeps all that was told or nothing of it, and waits for the disk with whatever comes next', async () => {
     await keep(parked());
     const database = new DatabaseSync(storeFiles(folder).path);
@@ -104,25 +75,5 @@ describe('who is asked for which release, in the store', () => {
         ['t-1', 't-2'].map(async (id) => (await store.approvals.ofTask(id)).length),
       ),
     ).toEqual([0, 1]);
-  });
-
-  it('survives a restart, and queues notices for what an older version had parked', async () => {
-    await keep(
-      parked(),
-      parked({ id: 'older', stage: 'escalated' }, { escalateTo: 'channel:console:*' }),
-    );
-    const ref = { channel: 'C1', ts: '1.2' };
-    await store.approvals.keep([told((await store.approvals.ofTask('t-1'))[0], { ref })]);
-    const [kept] = await store.approvals.ofTask('t-1');
-    await store.close();
-    const database = new DatabaseSync(storeFiles(folder).path);
-    database.exec("DELETE FROM approval_notices WHERE task_id = 'older'");
-    database.close();
-    store = await openStore(folder);
-    const queued = [await store.approvals.queueUnasked(), await store.approvals.queueUnasked()];
-    expect([queued, await store.approvals.ofTask('t-1')]).toEqual([[2, 0], [kept]]);
-    expect(kept).toMatchObject({ ref, told: kept?.notice });
-    expect(await store.approvals.find('older-d', 'console')).toHaveLength(1);
-    expect((await store.approvals.waiting()).toSorted()).toEqual(['older', 't-1']);
   });
 });

@@ -38,31 +38,9 @@ async function filled(place: StorePlace): Promise<TaskStore> {
   return store;
 }
 
-/** Statements that turn a store into one of the version before the column. */
-const older: Record<string, readonly string[]> = {
-  SQLite: [
-    'DROP INDEX tasks_by_open_hold',
-    'ALTER TABLE tasks DROP COLUMN open_hold',
-    'PRAGMA user_version = 9',
-  ],
-  PostgreSQL: [
-    'ALTER TABLE tasks DROP COLUMN open_hold',
-    'ALTER TABLE store_info DROP COLUMN tables',
-    'UPDATE store_info SET version = 8',
-  ],
-};
-
-describe.each(kindsOfStores)('the open holds of $kind', ({ kind, make }) => {
+describe.each(kindsOfStores)('the open holds of $kind', ({ make }) => {
   it('are counted by state, without tasks and without holds that ended', async () => {
     const { rows } = await filled(await make());
-    expect(await rows.countOpenHolds()).toEqual(expected);
-  });
-
-  it('are counted in a store of the version before', async () => {
-    const place = await make();
-    await (await filled(place)).close();
-    for (const sql of older[kind] ?? []) await place.execute(sql);
-    const { rows } = await place.open();
     expect(await rows.countOpenHolds()).toEqual(expected);
   });
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
 import type { EnteredState } from '../../../../src/machines/task/entered-state.ts';
-import { taskMachineVersion } from '../../../../src/machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../../../src/machines/task/snapshot-steps.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 

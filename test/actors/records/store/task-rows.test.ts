@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
 import type { Task, TaskState } from '../../../../src/machines/domain/task.ts';
-import { taskMachineVersion } from '../../../../src/machines/task/task-machine.ts';
+import { taskMachineVersion } from '../../../../src/machines/task/snapshot-steps.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';

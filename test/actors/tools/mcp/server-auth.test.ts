@@ -1,10 +1,10 @@
-import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { SqliteWebRecords } from '../../../../src/actors/records/sqlite/sqlite-web-records.ts';
 import type { ServerAuthSettings } from '../../../../src/actors/tools/mcp/auth/auth-settings.ts';
 import { ServerAuth } from '../../../../src/actors/tools/mcp/auth/server-auth.ts';
 import { TokenVault } from '../../../../src/actors/tools/mcp/auth/token-vault.ts';
+import { emptyTables } from '../../../helpers/empty-tables.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { startTokenIssuer } from '../../../helpers/token-issuer.ts';
 
@@ -15,7 +15,7 @@ const url = 'https://shop.example/mcp';
 async function daemons() {
   const issuer = await startTokenIssuer();
   const clock = new ManualClock(1_000_000);
-  const database = new DatabaseSync(':memory:');
+  const database = emptyTables();
   const records = new SqliteWebRecords(database);
   let count = 0;
   const open = (
@@ -156,7 +156,7 @@ it('asks nothing without a time limit, which a server could use to hold all sign
 
 it('a daemon whose renewal takes too long does not end the right of the next one', async () => {
   const clock = new ManualClock(1_000_000);
-  const records = new SqliteWebRecords(new DatabaseSync(':memory:'));
+  const records = new SqliteWebRecords(emptyTables());
   const vaultOf = (owner: string) =>
     new TokenVault({ records, key: async () => Buffer.alloc(32, 7), clock, owner });
   const steps: string[] = [];

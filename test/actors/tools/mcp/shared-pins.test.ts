@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
 import { expect, it, vi } from 'vitest';
 import { SqliteWebRecords } from '../../../../src/actors/records/sqlite/sqlite-web-records.ts';
 import { SeenTools, type Standing } from '../../../../src/actors/tools/mcp/seen-tools.ts';
 import { SharedPins } from '../../../../src/actors/tools/mcp/shared-pins.ts';
+import { emptyTables } from '../../../helpers/empty-tables.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { patient } from '../../../helpers/patient.ts';
 import { temporaryFolder } from '../../../helpers/test-system.ts';
@@ -17,7 +17,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 /** Daemons over one store, each with a folder of its own. */
 function store() {
   const clock = new ManualClock(0);
-  const records = new SqliteWebRecords(new DatabaseSync(':memory:'));
+  const records = new SqliteWebRecords(emptyTables());
   /** Starts a daemon, and returns how it takes an offer. */
   const start = async () => {
     const seen = new SeenTools(temporaryFolder());

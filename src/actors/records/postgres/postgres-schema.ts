@@ -1,0 +1,184 @@
+/** Version 1. JSON is stored as text, since tasks may contain values that PostgreSQL's JSON types refuse. */
+const baseline = `
+  CREATE TABLE tasks (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    revision BIGINT NOT NULL,
+    changed_at BIGINT NOT NULL,
+    deadline_at BIGINT,
+    deferral_id TEXT,
+    machine_version INTEGER NOT NULL,
+    audit_seq BIGINT NOT NULL,
+    started_call TEXT,
+    task TEXT NOT NULL,
+    snapshot TEXT,
+    context_id TEXT NOT NULL,
+    contents TEXT,
+    approvers TEXT,
+    owner_org TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    expires_at BIGINT,
+    open_hold TEXT
+  );
+  CREATE INDEX tasks_by_deadline ON tasks (deadline_at) WHERE deadline_at IS NOT NULL;
+  CREATE INDEX tasks_by_deferral ON tasks (deferral_id) WHERE deferral_id IS NOT NULL;
+  CREATE INDEX tasks_by_state ON tasks (state, position);
+  CREATE INDEX tasks_by_change ON tasks (changed_at, position);
+  CREATE INDEX tasks_by_state_change ON tasks (state, changed_at, position);
+  CREATE INDEX tasks_by_context_change ON tasks (context_id, changed_at, position);
+  CREATE INDEX tasks_by_owner_change ON tasks (owner_org, owner, changed_at, position);
+  CREATE INDEX tasks_waiting_by_deadline ON tasks (expires_at, position) WHERE state = 'deferred';
+  CREATE INDEX tasks_waiting_by_owner ON tasks (owner_org, owner) WHERE state = 'deferred';
+  CREATE INDEX tasks_by_open_hold ON tasks (open_hold, state, deadline_at) WHERE open_hold IS NOT NULL;
+  CREATE TABLE task_approvers (
+    email TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    PRIMARY KEY (email, task_id)
+  );
+  CREATE INDEX task_approvers_of_task ON task_approvers (task_id);
+  CREATE TABLE sent_messages (key TEXT PRIMARY KEY, task_id TEXT NOT NULL);
+  CREATE INDEX sent_messages_of_task ON sent_messages (task_id);
+  CREATE TABLE task_states (
+    task_id TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    entered INTEGER NOT NULL,
+    states TEXT NOT NULL,
+    PRIMARY KEY (task_id, first)
+  );
+  CREATE TABLE push_targets (
+    task_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    told BIGINT NOT NULL,
+    is_closed BOOLEAN NOT NULL,
+    target TEXT NOT NULL,
+    PRIMARY KEY (task_id, id)
+  );
+  CREATE TABLE approval_notices (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    task_id TEXT NOT NULL,
+    deferral_id TEXT NOT NULL,
+    adapter TEXT NOT NULL,
+    target TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    requested_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    ended TEXT,
+    version INTEGER NOT NULL DEFAULT 1,
+    ref TEXT,
+    told TEXT,
+    is_posted BOOLEAN NOT NULL DEFAULT false,
+    due BOOLEAN NOT NULL DEFAULT true,
+    is_closed BOOLEAN NOT NULL DEFAULT false,
+    UNIQUE (deferral_id, target)
+  );
+  CREATE INDEX approval_notices_of_task ON approval_notices (task_id);
+  CREATE INDEX approval_notices_next
+    ON approval_notices (adapter, target, is_posted, expires_at, position) WHERE due;
+  CREATE TABLE machine_releases (machine_version INTEGER PRIMARY KEY, release TEXT NOT NULL);
+  CREATE TABLE conversation_turns (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    adapter TEXT NOT NULL,
+    id TEXT NOT NULL,
+    taken_at BIGINT NOT NULL,
+    turn TEXT,
+    UNIQUE (adapter, id)
+  );
+  CREATE INDEX conversation_turns_by_time ON conversation_turns (taken_at);
+  CREATE TABLE channel_names (
+    adapter TEXT NOT NULL,
+    name TEXT NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (adapter, name)
+  );
+  CREATE TABLE audit_head (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    events BIGINT NOT NULL,
+    hash TEXT NOT NULL,
+    checkpointed BIGINT NOT NULL,
+    changes BIGINT NOT NULL
+  );
+  INSERT INTO audit_head VALUES (1, 0, repeat('0', 64), 0, 0);
+  CREATE TABLE audit_lines (line BIGINT PRIMARY KEY, text TEXT NOT NULL);
+  CREATE TABLE audit_marks (name TEXT PRIMARY KEY, line BIGINT NOT NULL);
+  CREATE TABLE task_changes (
+    change BIGINT PRIMARY KEY,
+    replica TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    revision BIGINT NOT NULL,
+    waited TEXT
+  );
+  CREATE TABLE replicas (
+    number INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    seen_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    gone_at TIMESTAMPTZ,
+    commits BIGINT NOT NULL DEFAULT 0,
+    refused TEXT NOT NULL DEFAULT '[]',
+    listens TEXT NOT NULL DEFAULT '[]',
+    release TEXT,
+    machine_version INTEGER
+  );
+  CREATE TABLE agent_keys (purpose TEXT PRIMARY KEY, key TEXT NOT NULL);
+  CREATE TABLE acs_sessions (
+    id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    changed_at BIGINT NOT NULL,
+    session TEXT NOT NULL
+  );
+  CREATE INDEX acs_sessions_by_change ON acs_sessions (changed_at);
+  CREATE TABLE acs_used (session_id TEXT NOT NULL, used TEXT NOT NULL, PRIMARY KEY (session_id, used));
+  CREATE TABLE acs_calls (
+    session_id TEXT NOT NULL,
+    call TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (session_id, call)
+  );
+  CREATE TABLE delegations (
+    id TEXT PRIMARY KEY,
+    since BIGINT NOT NULL,
+    until BIGINT NOT NULL,
+    giver TEXT NOT NULL,
+    taker TEXT NOT NULL
+  );
+  CREATE TABLE grants (
+    id TEXT PRIMARY KEY,
+    tool TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    until BIGINT NOT NULL,
+    uses_left INTEGER NOT NULL,
+    is_suspended INTEGER NOT NULL,
+    terms TEXT NOT NULL
+  );
+  CREATE INDEX grants_by_requester ON grants (tool, requester);
+  CREATE TABLE web_sessions (id TEXT PRIMARY KEY, expires_at BIGINT NOT NULL, session TEXT NOT NULL);
+  CREATE INDEX web_sessions_by_end ON web_sessions (expires_at);
+  CREATE TABLE web_records (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    expires_at BIGINT,
+    value TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+  );
+  CREATE INDEX web_records_by_end ON web_records (expires_at);
+  CREATE TABLE handovers (
+    id TEXT PRIMARY KEY,
+    task_id TEXT NOT NULL,
+    machine_version INTEGER NOT NULL,
+    request TEXT NOT NULL,
+    sent_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    claimed_by TEXT,
+    answer TEXT
+  );
+`;
+
+/** Steps from each version of the tables to the next, from 0, an empty schema; append only. */
+export const postgresSteps: readonly string[] = [baseline];
+
+/**
+ * The oldest version whose releases can work with the present tables: their daemons can run together with newer ones, and an
+ * upgrade can be undone. A step that they cannot work with raises it to its own number.
+ */
+export const readableFrom = 1;

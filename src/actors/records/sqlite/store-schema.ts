@@ -1,0 +1,192 @@
+import { approvalSchema } from './approval-schema.ts';
+
+/** The `application_id` of a store's file. Builds before the first version wrote none. */
+export const applicationId = 0x486f6c64;
+
+/** The tables that the sessions of a page need, also in a file without an agent. */
+export const pageTables = `
+  CREATE TABLE agent_keys (
+    purpose TEXT PRIMARY KEY,
+    key TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE web_sessions (
+    id TEXT PRIMARY KEY,
+    expires_at INTEGER NOT NULL,
+    session TEXT NOT NULL
+  ) WITHOUT ROWID;
+`;
+
+/** Version 1. Each filter of a list has an index in the order of its list, with the columns that say whose a task is. */
+const baseline = `
+  CREATE TABLE tasks (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    deadline_at INTEGER,
+    deferral_id TEXT,
+    machine_version INTEGER NOT NULL,
+    audit_seq INTEGER NOT NULL,
+    started_call TEXT,
+    task TEXT NOT NULL,
+    snapshot TEXT,
+    context_id TEXT NOT NULL DEFAULT '',
+    contents TEXT,
+    owner_org TEXT NOT NULL DEFAULT '',
+    owner TEXT NOT NULL DEFAULT '',
+    approvers TEXT,
+    expires_at INTEGER,
+    open_hold TEXT
+  );
+  CREATE INDEX tasks_by_deadline ON tasks (deadline_at) WHERE deadline_at IS NOT NULL;
+  CREATE INDEX tasks_by_deferral ON tasks (deferral_id) WHERE deferral_id IS NOT NULL;
+  CREATE INDEX tasks_by_owner ON tasks (position, owner_org, owner);
+  CREATE INDEX tasks_by_state ON tasks (state, position, owner_org, owner);
+  CREATE INDEX tasks_by_change ON tasks (changed_at, position, owner_org, owner);
+  CREATE INDEX tasks_by_state_change ON tasks (state, changed_at, position, owner_org, owner);
+  CREATE INDEX tasks_by_context_change
+    ON tasks (context_id, changed_at, position, owner_org, owner, state);
+  CREATE INDEX tasks_waiting_by_deadline ON tasks (expires_at, position, owner_org, owner)
+    WHERE state = 'deferred';
+  CREATE INDEX tasks_waiting_by_owner ON tasks (owner_org, owner) WHERE state = 'deferred';
+  CREATE INDEX tasks_by_open_hold ON tasks (open_hold, state, deadline_at) WHERE open_hold IS NOT NULL;
+  CREATE TABLE task_approvers (
+    email TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (email, position)
+  ) WITHOUT ROWID;
+  CREATE INDEX task_approvers_of_task ON task_approvers (position);
+  CREATE TRIGGER task_approvers_of_new AFTER INSERT ON tasks WHEN NEW.approvers IS NOT NULL
+    BEGIN
+      INSERT OR IGNORE INTO task_approvers SELECT value, NEW.position FROM json_each(NEW.approvers);
+    END;
+  CREATE TRIGGER task_approvers_of_changed AFTER UPDATE OF approvers ON tasks
+    WHEN OLD.approvers IS NOT NEW.approvers
+    BEGIN
+      DELETE FROM task_approvers WHERE position = OLD.position;
+      INSERT OR IGNORE INTO task_approvers SELECT value, NEW.position FROM json_each(NEW.approvers)
+        WHERE NEW.approvers IS NOT NULL;
+    END;
+  CREATE TRIGGER task_approvers_of_deleted AFTER DELETE ON tasks WHEN OLD.approvers IS NOT NULL
+    BEGIN DELETE FROM task_approvers WHERE position = OLD.position; END;
+  CREATE TABLE sent_messages (key TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX sent_messages_of_task ON sent_messages (task_id);
+  CREATE TRIGGER sent_messages_of_deleted AFTER DELETE ON tasks
+    BEGIN DELETE FROM sent_messages WHERE task_id = OLD.id; END;
+  CREATE TABLE task_states (
+    task_id TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    entered INTEGER NOT NULL,
+    states TEXT NOT NULL,
+    PRIMARY KEY (task_id, first)
+  ) WITHOUT ROWID;
+  CREATE TRIGGER task_states_of_deleted AFTER DELETE ON tasks
+    BEGIN DELETE FROM task_states WHERE task_id = OLD.id; END;
+  CREATE TABLE push_targets (
+    task_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    told INTEGER NOT NULL,
+    is_closed INTEGER NOT NULL,
+    target TEXT NOT NULL,
+    PRIMARY KEY (task_id, id)
+  ) WITHOUT ROWID;
+  CREATE TRIGGER push_targets_of_deleted AFTER DELETE ON tasks
+    BEGIN DELETE FROM push_targets WHERE task_id = OLD.id; END;
+  CREATE TABLE machine_releases (
+    machine_version INTEGER PRIMARY KEY,
+    release TEXT NOT NULL
+  );
+  CREATE TABLE conversation_turns (
+    position INTEGER PRIMARY KEY,
+    adapter TEXT NOT NULL,
+    id TEXT NOT NULL,
+    taken_at INTEGER NOT NULL,
+    turn TEXT,
+    UNIQUE (adapter, id)
+  );
+  CREATE INDEX conversation_turns_by_time
+    ON conversation_turns (taken_at);
+  CREATE TABLE channel_names (
+    adapter TEXT NOT NULL,
+    name TEXT NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (adapter, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE acs_sessions (
+    id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    session TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE acs_used (
+    session_id TEXT NOT NULL,
+    used TEXT NOT NULL,
+    PRIMARY KEY (session_id, used)
+  ) WITHOUT ROWID;
+  CREATE TABLE acs_calls (
+    session_id TEXT NOT NULL,
+    call TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (session_id, call)
+  ) WITHOUT ROWID;
+  CREATE TRIGGER acs_parts_of_deleted AFTER DELETE ON acs_sessions
+    BEGIN
+      DELETE FROM acs_used WHERE session_id = OLD.id;
+      DELETE FROM acs_calls WHERE session_id = OLD.id;
+    END;
+  CREATE TABLE delegations (
+    id TEXT PRIMARY KEY,
+    since INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    giver TEXT NOT NULL,
+    taker TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE grants (
+    id TEXT PRIMARY KEY,
+    tool TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    uses_left INTEGER NOT NULL,
+    is_suspended INTEGER NOT NULL,
+    terms TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX grants_by_requester ON grants (tool, requester);
+  CREATE TABLE web_records (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    expires_at INTEGER,
+    value TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+  ) WITHOUT ROWID;
+${approvalSchema}${pageTables}
+  CREATE TABLE audit_head (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    bytes INTEGER NOT NULL,
+    events INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    checkpointed INTEGER NOT NULL,
+    first INTEGER NOT NULL DEFAULT 1,
+    opened TEXT NOT NULL DEFAULT '',
+    kept_from INTEGER NOT NULL DEFAULT 1,
+    finishing_first INTEGER,
+    finishing_bytes INTEGER
+  );
+  CREATE TABLE audit_outbox (offset INTEGER PRIMARY KEY, lines BLOB NOT NULL);
+  CREATE TABLE store_info (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    readable_from INTEGER NOT NULL
+  );
+  INSERT INTO store_info VALUES (1, 0);
+  PRAGMA application_id = ${applicationId};
+`;
+
+/** Steps from each version of the store to the next, from 0, an empty file; append only. */
+export const schemaSteps: readonly string[] = [baseline];
+
+/**
+ * The oldest version whose releases can work with the present tables, so that an upgrade can be undone. A step that
+ * they cannot work with raises it to its own number.
+ */
+export const readableFrom = 1;

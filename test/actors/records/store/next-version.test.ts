@@ -1,0 +1,87 @@
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type * as PostgresModule from '../../../../src/actors/records/postgres/open-schema.ts';
+import type * as SqliteModule from '../../../../src/actors/records/sqlite/database.ts';
+import { postgresPlace } from '../../../helpers/kinds-of-stores.ts';
+import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
+import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
+
+const records = '../../../../src/actors/records';
+
+/** A made-up step to version 2. */
+const step = `ALTER TABLE tasks ADD COLUMN note TEXT;
+  UPDATE tasks SET note = 'held' WHERE state = 'deferred';`;
+
+const notes = 'SELECT id, note FROM tasks ORDER BY id';
+const expected = [
+  { id: 't-1', note: null },
+  { id: 't-2', note: 'held' },
+];
+const writes = [aTask(), aParkedTask('t-2', 9_000)].map((task) => aWrite(task));
+
+/** Adds the step to the schema of a store, and loads a module that knows it. */
+async function nextVersion<Module>(
+  schema: string,
+  name: 'schemaSteps' | 'postgresSteps',
+  module: string,
+): Promise<Module> {
+  vi.resetModules();
+  vi.doMock(`${records}/${schema}`, async (original) => {
+    const real = await original<Record<string, readonly string[]>>();
+    return { ...real, [name]: [...(real[name] ?? []), step] };
+  });
+  onTestFinished(() => {
+    vi.doUnmock(`${records}/${schema}`);
+    vi.resetModules();
+  });
+  return (await import(`${records}/${module}`)) as Module;
+}
+
+beforeEach(() => vi.resetModules());
+
+describe('a step to the next version of the tables', () => {
+  it('changes a store in SQLite once, and the version before can still use it', async () => {
+    const directory = temporaryFolder();
+    const store = await openStore(directory);
+    for (const write of writes) await store.save(write.change.task.id, () => write);
+    await store.close();
+    const { path } = storeFiles(directory);
+
+    const { openDatabase } = await nextVersion<typeof SqliteModule>(
+      'sqlite/store-schema.ts',
+      'schemaSteps',
+      'sqlite/database.ts',
+    );
+    openDatabase(path).close();
+    openDatabase(path).close();
+
+    const database = new DatabaseSync(path, { readOnly: true });
+    expect(database.prepare(notes).all()).toEqual(expected);
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+    database.close();
+    const again = await openStore(directory);
+    expect((await again.rows.find('t-2'))?.state).toBe('deferred');
+    await again.close();
+  });
+
+  it('changes the tables in PostgreSQL once, and the version before can still use them', async () => {
+    const place = await postgresPlace();
+    const store = await place.open();
+    for (const write of writes) await store.save(write.change.task.id, () => write);
+
+    const { openSchema } = await nextVersion<typeof PostgresModule>(
+      'postgres/postgres-schema.ts',
+      'postgresSteps',
+      'postgres/open-schema.ts',
+    );
+    const owner = { schema: 'holdpoint', agentId: 'refunds' };
+    const open = () => store.database.transaction((client) => openSchema(client, owner));
+
+    expect([await open(), await open()]).toEqual([1, 2]);
+    expect(await place.execute(notes)).toEqual(expected);
+    expect(await place.execute('SELECT version, oldest_reader FROM store_info')).toEqual([
+      { version: 2, oldest_reader: 1 },
+    ]);
+    expect((await (await place.open()).rows.find('t-2'))?.state).toBe('deferred');
+  });
+});
