@@ -136,7 +136,7 @@ const sharedWithPage = [
 ];
 
 /** What takes fast-check, a peer of the package. */
-const propertyTests = '^src/testing/arbitraries\\.ts$';
+const propertyTests = '^packages/testing/arbitraries\\.ts$';
 
 /** The rooms of src/ and the arrows between them; CONTRIBUTING.md tells why they point this way. */
 module.exports = {
@@ -163,9 +163,9 @@ module.exports = {
     {
       name: 'charts-are-offered-to-others',
       comment:
-        'src/machines/machines.ts is for other programs; src takes what it needs from its files.',
+        'src/machines/machines.ts is for other programs; src and packages take what they need from its files.',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^(src|packages)/' },
       to: { path: '^src/machines/machines\\.ts$' },
     },
     {
@@ -180,7 +180,7 @@ module.exports = {
       name: `${wing}-is-entered-by-its-face`,
       comment: `From outside, src/actors/${wing} is reached by ${wing}.ts alone.`,
       severity: 'error',
-      from: { path: '^src/', pathNot: insideOf([wing]) },
+      from: { path: '^(src|packages)/', pathNot: insideOf([wing]) },
       to: { path: insideOf([wing]), pathNot: [`^src/actors/${wing}/${wing}\\.ts$`, verifier] },
     })),
     ...Object.entries(wings).map(([wing, below]) => ({
@@ -241,15 +241,15 @@ module.exports = {
       comment:
         'The pages verify by the same rules as `audit verify` and `receipt verify`: log-check.ts, check-receipts.ts, verify-bundle.ts and bundled-calls.ts alone import them, from records/log/verifier.ts.',
       severity: 'error',
-      from: { path: '^src/', pathNot: verifierUser },
+      from: { path: '^(src|packages)/', pathNot: verifierUser },
       to: { path: verifier },
     },
     {
       name: 'only-the-command-line-puts-agents-together',
       comment:
-        'src/agent is the composition root; only src/cli.ts, src/cli/, src/dashboard and src/testing import it.',
+        'src/agent is the composition root; only src/cli.ts, src/cli/, src/dashboard and packages/testing import it.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/cli(\\.ts$|/)', '^src/(agent|dashboard|testing)/'] },
+      from: { path: '^src/', pathNot: ['^src/cli(\\.ts$|/)', '^src/(agent|dashboard)/'] },
       to: { path: '^src/agent/' },
     },
     {
@@ -282,23 +282,23 @@ module.exports = {
       from: { path: `^src/dashboard/${room}/` },
       to: { path: '^src/dashboard/', pathNot: `^src/dashboard/(${[room, ...below].join('|')})/` },
     })),
-    {
-      name: 'testing-is-offered-to-others',
-      comment: 'src/testing is for the tests of other programs; nothing of the product imports it.',
+    ...['testing', 'client'].map((name) => ({
+      name: `${name}-is-offered-to-others`,
+      comment: `packages/${name} is for other programs; nothing of the product imports it.`,
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/testing/' },
-      to: { path: '^src/testing/' },
-    },
+      from: { path: '^(src|packages)/', pathNot: `^packages/${name}/` },
+      to: { path: `^packages/${name}/` },
+    })),
     {
       name: 'testing-tests-the-agent-itself',
       comment:
-        'src/testing imports src/agent, src/actors by its faces, src/machines, and of src/http whose tasks are whose, how a decision is answered, and the tenant of a caller.',
+        'packages/testing imports src/agent, src/actors by its faces, src/machines, and of src/http whose tasks are whose, how a decision is answered, and the tenant of a caller.',
       severity: 'error',
-      from: { path: '^src/testing/' },
+      from: { path: '^packages/testing/' },
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(testing|agent|actors)/',
+          '^src/(agent|actors)/',
           core,
           '^src/http/(caller-tasks|wire/(decision|problem|request-envelope))\\.ts$',
         ],
@@ -307,25 +307,18 @@ module.exports = {
     {
       name: 'checks-of-holds-stand-alone',
       comment:
-        'src/testing/holds checks any implementation in any runtime, and imports only itself, types included.',
+        'packages/testing/holds checks any implementation in any runtime, and imports only itself, types included.',
       severity: 'error',
-      from: { path: '^src/testing/holds/' },
-      to: { pathNot: '^src/testing/holds/' },
+      from: { path: '^packages/testing/holds/' },
+      to: { pathNot: '^packages/testing/holds/' },
     },
     {
       name: 'client-stands-alone',
       comment:
-        'src/client runs in the programs of others, also in browsers, and imports only itself, types included.',
+        'packages/client runs in the programs of others, also in browsers, and imports only itself, types included.',
       severity: 'error',
-      from: { path: '^src/client/' },
-      to: { pathNot: '^src/client/' },
-    },
-    {
-      name: 'client-is-offered-to-others',
-      comment: 'src/client is for other programs; nothing of the product imports it.',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/client/' },
-      to: { path: '^src/client/' },
+      from: { path: '^packages/client/' },
+      to: { pathNot: '^packages/client/' },
     },
     {
       name: 'nobody-imports-the-command-line',
@@ -337,10 +330,10 @@ module.exports = {
     {
       name: 'fake-slack-is-loaded-where-it-is',
       comment:
-        'The product names packages/ in src/cli/slack/fake-slack.ts alone, by its types; an installed package has no packages/.',
+        'The product names packages/fake-slack in src/cli/slack/fake-slack.ts alone, by its types; an installed package does not contain it.',
       severity: 'error',
       from: { path: '^src/', pathNot: fakeSlackLoader },
-      to: { path: '^packages/' },
+      to: { path: '^packages/fake-slack/' },
     },
     {
       name: 'fake-slack-is-not-bundled',
@@ -366,9 +359,9 @@ module.exports = {
     },
     {
       name: 'product-needs-no-test-code',
-      comment: 'src imports neither tests, scripts and benchmarks nor development packages.',
+      comment: 'src and packages import no tests, scripts, benchmarks and examples.',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^(src|packages)/' },
       to: { path: '^(test|scripts|bench|examples)/' },
     },
     {
@@ -376,7 +369,10 @@ module.exports = {
       comment:
         'A package that src imports is one of those of the product, which its bundle holds; the dashboard is built apart, and what property tests ask with takes the fast-check of whoever has them.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/ui/(approvals|dashboard)/', propertyTests] },
+      from: {
+        path: '^(src|packages/testing)/',
+        pathNot: ['^src/ui/(approvals|dashboard)/', propertyTests],
+      },
       to: {
         dependencyTypes: npm,
         dependencyTypesNot: ['type-only'],
@@ -402,6 +398,7 @@ module.exports = {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^packages/[^/]+/dist/' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],

@@ -78,7 +78,7 @@ export default defineConfig({
     ],
     coverage: {
       provider: 'v8',
-      include: ['src/**/*.ts'],
+      include: ['{src,packages}/**/*.ts'],
       reporter: ['text-summary', 'html'],
     },
   },

@@ -1,5 +1,5 @@
 import { createActor } from 'xstate';
-import { securitySchema } from '../src/actors/config/schema-security.ts';
+import { securitySchema } from '../src/actors/governance/settings/schema-security.ts';
 import { compileGuardrails } from '../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../src/actors/governance/modify/modify.ts';
 import { argsDigest } from '../src/actors/governance/policy/args-digest.ts';

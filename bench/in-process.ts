@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { securitySchema } from '../src/actors/config/schema-security.ts';
+import { securitySchema } from '../src/actors/governance/settings/schema-security.ts';
 import { Policies } from '../src/actors/governance/policy/policies.ts';
 import { createPolicy } from '../src/actors/governance/policy/policy.ts';
 import type { Tool } from '../src/actors/ports/tool.ts';

@@ -10,11 +10,14 @@ import { writeSbom } from './build/write-sbom.ts';
 
 /**
  * Writes `dist`, which is what the package runs: the command with its packages inside, their terms, a list of all that
- * ships, the modules for other programs with their types, and the pages, which are built by `build-page.ts`
- * and stay when they are newer than their sources.
+ * ships, and the pages, which are built by `build-page.ts` and stay when they are newer than their sources. Also writes the packages
+ * for other programs, with `--packages` these alone.
  */
 const root = join(import.meta.dirname, '..');
 const built = join(root, 'dist');
+
+const library = await writeLibrary();
+if (process.argv.includes('--packages')) process.exit();
 
 const page = join(root, 'scripts/build-page.ts');
 const { status } = spawnSync(process.execPath, [page], { cwd: root, stdio: 'inherit' });
@@ -28,7 +31,7 @@ for (const path of globSync(['*', 'ui/*'], { cwd: built })) {
   if (kept.includes(path)) continue;
   rmSync(join(built, path), { recursive: true, force: true });
 }
-const modules = [...(await writeBundle(built)), ...(await writeLibrary(built)), ...bundlePage()];
+const modules = [...(await writeBundle(built)), ...library, ...bundlePage()];
 const packages = bundledPackages(modules);
 const pages = noticesOfPages();
 writeNotices(join(built, 'licenses.md'), packages, pages);

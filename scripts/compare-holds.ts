@@ -20,7 +20,7 @@ import {
   holdChecks,
   holdGroups,
   runHoldChecks,
-} from '../src/testing/holds/holds.ts';
+} from '../packages/testing/holds/holds.ts';
 import { gateHolds } from '../test/conformance/gate-holds.ts';
 
 const root = join(import.meta.dirname, '..');

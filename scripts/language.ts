@@ -5,12 +5,12 @@ import { bannedIn } from './language/banned-in.ts';
 
 const files = globSync([
   'src/**/*.{ts,svelte,css}',
-  'packages/**/*.{ts,svelte}',
+  'packages/**/*.{ts,svelte,md}',
   'docs/**/*.md',
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-]).filter((file) => !file.includes('node_modules'));
+]).filter((file) => !/(?:^|\/)(?:node_modules|dist)\//.test(file));
 const found = files.flatMap((file) => bannedIn(file, readFileSync(file, 'utf8')));
 for (const { place, phrase, instead } of found) console.log(`${place}: "${phrase}"; ${instead}`);
 process.exit(found.length === 0 ? 0 : 1);

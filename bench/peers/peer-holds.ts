@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Arguments, Feature, HoldsAdapter } from '../../src/testing/holds/holds.ts';
+import type { Arguments, Feature, HoldsAdapter } from '../../packages/testing/holds/holds.ts';
 import { type PeerServer, startServer } from './peer-program.ts';
 import { type HoldsStart, type PeerAnswer, type PeerRequest, runsFile } from './serve-holds.ts';
 

@@ -7,7 +7,7 @@ import type {
   HoldDecision,
   Refusal,
   WaitingCall,
-} from '../../src/testing/holds/holds.ts';
+} from '../../packages/testing/holds/holds.ts';
 
 /** What the program of a peer does with calls that wait for an approval; `undefined` of `read` is no such hold. */
 export interface PeerHolds {

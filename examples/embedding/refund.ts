@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as holdpoint from 'holdpoint/machines';
 import { assign, createActor, fromPromise, raise, waitFor } from 'xstate';
 
 const { now } = Date;
 const args = { order: 'A-1042' };
-const argsSha256 = createHash('sha256')
-  .update(JSON.stringify({ args, tool: 'refund' }))
-  .digest('hex');
+const argsSha256 = hash('sha256', JSON.stringify({ args, tool: 'refund' }));
 const calls = [{ id: 'call-1', tool: 'refund', args, argsSha256 }];
 const approvers = ['ann@example.com'];
 const defer = holdpoint.deferRule({ to: ['channel:desk:money'], timeout: 300_000, approvers });

@@ -25,7 +25,7 @@ export function shippedPackages(root: string): Set<string> {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
-  const names = globSync('src/**/*.{ts,svelte}', { cwd: root }).flatMap((file) =>
+  const names = globSync('{src,packages/testing}/**/*.{ts,svelte}', { cwd: root }).flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(imported)].map(([, name = '']) => name),
   );
   return closure(lock, [...names, ...Object.keys(dependencies)]);

@@ -10,7 +10,10 @@ const source = join(root, 'src');
 const external = ['piscina'];
 
 /** The command, and what tests of others start an agent with. */
-const inputs = { cli: join(source, 'cli.ts'), 'testing-main': join(source, 'testing/testing.ts') };
+const inputs = {
+  cli: join(source, 'cli.ts'),
+  'testing-main': join(root, 'packages/testing/testing.ts'),
+};
 
 /** Packages whose usual entry loads its parts by paths that a bundle does not have. */
 const alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { JsonSchema } from '../../src/actors/config/json-schema.ts';
 import { channelSchemas, configuredAdapters } from '../../src/actors/config/schema-channels.ts';
 import { dashboardSchema } from '../../src/actors/config/schema-dashboard.ts';
-import { durationPattern } from '../../src/actors/config/schema-value.ts';
+import { durationPattern } from '../../src/actors/schema-value.ts';
 import { serviceSchema } from '../../src/actors/config/service-schema.ts';
 import { describeKeys } from '../../src/actors/config/unknown-keys.ts';
 import { frontmatterSchema } from '../../src/actors/tools/skills/frontmatter-schema.ts';

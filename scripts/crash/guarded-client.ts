@@ -2,7 +2,7 @@
 // the call ended.
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createGate, HoldDenied, HoldReleased } from '../../src/client/client.ts';
+import { createGate, HoldDenied, HoldReleased } from '../../packages/client/client.ts';
 
 const [url = '', key = '', command = '', trace = ''] = process.argv.slice(2);
 

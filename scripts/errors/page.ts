@@ -6,8 +6,8 @@ import { type Thrown, thrownIn } from './thrown.ts';
 
 /** Writes the page of all errors. */
 export function errorsPage(root: string): string {
-  const files = globSync('src/**/*.ts', { cwd: root }).filter(
-    (file) => !/^src\/(ui|testing)\//.test(file),
+  const files = globSync(['src/**/*.ts', 'packages/client/*.ts'], { cwd: root }).filter(
+    (file) => !file.startsWith('src/ui/'),
   );
   const thrown = files.toSorted().flatMap((file) => {
     const surface = file.startsWith('src/dashboard/') ? 'dashboard' : 'agent';

@@ -10,6 +10,7 @@ import {
   createPolicy,
   type Guardrails,
   hiding,
+  holdRule,
   type IntentScorer,
   type Modify,
   type Policy,
@@ -22,7 +23,6 @@ import type { Log } from '../actors/ports/log.ts';
 import type { Tool } from '../actors/ports/tool.ts';
 import { GateTools } from '../actors/tools/tools.ts';
 import type { Separation } from '../machines/domain/task.ts';
-import { defaultContextTemplate } from '../machines/governance/defer-policy.ts';
 
 /** The governance layers of an agent. Layers that make outbound requests are `null` when off. */
 export interface Governance {
@@ -113,11 +113,7 @@ function compiledLayers({
 /** Returns the rule for the tools that no entry of a gate matches; `undefined` if they are not held. */
 function unlistedRule({ config: { gate, security }, tools }: GovernanceParts) {
   if (gate?.unknown !== 'defer') return undefined;
-  const rule = {
-    ...{ to: [gate.to], timeout: security.defer.default_timeout, approvers: [], quorum: 1 },
-    ...{ context_template: defaultContextTemplate, four_eyes: false, remind: false },
-    ...{ edit: false, shadow: false },
-  };
+  const rule = holdRule(gate.to, security.defer.default_timeout);
   const isUnlisted = (tool: string) => tools instanceof GateTools && tools.isUnlisted(tool);
   return { rule, name: 'gate.unknown', isUnlisted };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gateSchema } from '../../src/actors/config/schema-gate.ts';
-import { securitySchema } from '../../src/actors/config/schema-security.ts';
+import { securitySchema } from '../../src/actors/governance/settings/schema-security.ts';
 import { type ComparedPolicy, diffPolicies } from '../../src/agent/policy-diff.ts';
 
 type Gate = NonNullable<ComparedPolicy['gate']>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ConfigProblem, ServiceConfig } from '../../src/actors/config/config.ts';
-import { securitySchema } from '../../src/actors/config/schema-security.ts';
+import { securitySchema } from '../../src/actors/governance/settings/schema-security.ts';
 import { conditionProblems, groupWarnings, pathWarnings } from '../../src/agent/rule-conditions.ts';
 import { toolCalled } from '../helpers/system-story.ts';
 

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { canonicalJson } from '../../src/client/canonical-json.ts';
-import { decide, startGate } from '../client/a-gate.ts';
+import { canonicalJson } from '../../packages/client/canonical-json.ts';
 import { clone, fencesOf, readPage } from '../docs/fences.ts';
+import { decide, startGate } from '../packages/client/a-gate.ts';
 
 const run = promisify(execFile);
 const folder = join(clone, 'clients/python');

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { HoldsAdapter, Person } from '../../src/testing/holds/holds.ts';
+import type { HoldsAdapter, Person } from '../../packages/testing/holds/holds.ts';
 
 /** The holds of a gate that a command starts, whose callers have tokens such as `token-of-rita`. */
 export function gateHolds(program: string, args: readonly string[]): HoldsAdapter {

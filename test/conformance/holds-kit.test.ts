@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
-import { registerHoldChecks } from '../../src/testing/holds/holds.ts';
+import { registerHoldChecks } from '../../packages/testing/holds/holds.ts';
 import { fencesOf, readPage } from '../docs/fences.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { storeEnvironment } from '../helpers/kept-store.ts';
@@ -23,7 +23,7 @@ registerHoldChecks({ describe, it }, gateHolds('env', [...store, ...command]));
 
 it('is checked through the adapter that the page shows, of under 50 lines', () => {
   const source = readFileSync(join(import.meta.dirname, 'gate-holds.ts'), 'utf8');
-  const shown = source.replace('../../src/testing/holds/holds.ts', 'holdpoint/testing/holds');
+  const shown = source.replace('../../packages/testing/holds/holds.ts', 'holdpoint/testing/holds');
   expect(fences.map(({ text }) => text)).toContain(shown);
   const adapter = /^export function gateHolds[^]*?^}$/m.exec(source)?.[0].split('\n') ?? [];
   expect(adapter.length).toBeLessThan(50);

@@ -2,10 +2,14 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { modelCommands, modelRules } from '../../src/testing/arbitraries.ts';
-import type { ModelCommand, ModelRules, ReferenceModel } from '../../src/testing/model-command.ts';
-import { settingsOf } from '../../src/testing/model-settings.ts';
-import { step } from '../../src/testing/reference-model.ts';
+import { modelCommands, modelRules } from '../../packages/testing/arbitraries.ts';
+import type {
+  ModelCommand,
+  ModelRules,
+  ReferenceModel,
+} from '../../packages/testing/model-command.ts';
+import { settingsOf } from '../../packages/testing/model-settings.ts';
+import { step } from '../../packages/testing/reference-model.ts';
 import type { AgentClient } from '../helpers/agent-client.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import {

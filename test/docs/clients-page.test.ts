@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { decide, startGate } from '../client/a-gate.ts';
+import { decide, startGate } from '../packages/client/a-gate.ts';
 import { runCommand } from '../tooling/run-command.ts';
 import { clone, fencesOf, readPage } from './fences.ts';
 
@@ -15,7 +15,7 @@ async function runSnippet(text: string, url: string) {
   const folder = mkdtempSync(join(tmpdir(), 'snippet-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const program = text
-    .replaceAll('holdpoint/client', join(clone, 'src/client/client.ts'))
+    .replaceAll('@holdpoint/client', join(clone, 'packages/client/client.ts'))
     .replaceAll('http://localhost:8080', url);
   writeFileSync(join(folder, 'snippet.ts'), program);
   return runCommand(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { holdChecks } from '../../src/testing/holds/holds.ts';
+import { holdChecks } from '../../packages/testing/holds/holds.ts';
 import { readPage } from './fences.ts';
 
 it('the comparison of holds has the result of every check', () => {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { decide, startGate, waitingIn } from '../client/a-gate.ts';
+import { decide, startGate, waitingIn } from '../packages/client/a-gate.ts';
 import { clone, fencesOf, readPage } from './fences.ts';
 
 const [langGraph = '', openAi = ''] = fencesOf(readPage('docs/recipes.md')).flatMap(

@@ -1,1 +1,1 @@
-export { SimulatedClock as ManualClock } from '../../src/testing/simulated-clock.ts';
+export { SimulatedClock as ManualClock } from '../../packages/testing/simulated-clock.ts';

@@ -22,6 +22,7 @@ const planted = {
   'tools-is-entered-by-its-face': [
     ['src/agent/deep.ts', "import type { A } from '../actors/tools/skills/skills.ts';"],
     ['src/cli/deep.ts', "import { A } from '../actors/tools/skills/skills.ts';"],
+    ['packages/testing/deep.ts', "import { A } from '../../src/actors/tools/skills/skills.ts';"],
   ],
   'records-stands-on-its-own-wings': [
     ['src/actors/records/up.ts', "import type { A } from '../tools/tools.ts';"],
@@ -62,21 +63,23 @@ const planted = {
     ['src/dashboard/workspace/up.ts', "import type { A } from '../server/serve.ts';"],
   ],
   'testing-is-offered-to-others': [
-    ['src/agent/simulated.ts', "import { A } from '../testing/simulated-clock.ts';"],
+    ['src/agent/simulated.ts', "import { A } from '../../packages/testing/simulated-clock.ts';"],
+    ['packages/fake-slack/simulated.ts', "import type { A } from '../testing/simulated-clock.ts';"],
   ],
   'testing-tests-the-agent-itself': [
-    ['src/testing/surface.ts', "import type { A } from '../http/app.ts';"],
+    ['packages/testing/surface.ts', "import type { A } from '../../src/http/app.ts';"],
   ],
   'checks-of-holds-stand-alone': [
-    ['src/testing/holds/agent.ts', "import type { A } from '../simulated-clock.ts';"],
-    ['src/testing/holds/node.ts', "import { A } from 'node:http';"],
+    ['packages/testing/holds/agent.ts', "import type { A } from '../simulated-clock.ts';"],
+    ['packages/testing/holds/node.ts', "import { A } from 'node:http';"],
   ],
   'client-stands-alone': [
-    ['src/client/node.ts', "import { hash } from 'node:crypto';"],
-    ['src/client/wire.ts', "import type { A } from '../http/app.ts';"],
+    ['packages/client/node.ts', "import { hash } from 'node:crypto';"],
+    ['packages/client/wire.ts', "import type { A } from '../../src/http/app.ts';"],
   ],
   'client-is-offered-to-others': [
-    ['src/agent/client.ts', "import { A } from '../client/client.ts';"],
+    ['src/agent/client.ts', "import { A } from '../../packages/client/client.ts';"],
+    ['packages/testing/client.ts', "import { A } from '../client/client.ts';"],
   ],
   'nobody-imports-the-command-line': [['src/argv.ts', "import { A } from './cli/run.ts';"]],
   'fake-slack-stands-alone': [
@@ -94,9 +97,13 @@ const planted = {
       "const { B } = await import('../../../packages/fake-slack/demo.ts');",
     ],
   ],
-  'product-needs-no-test-code': [['src/fixture.ts', "import { A } from '../test/a.ts';"]],
+  'product-needs-no-test-code': [
+    ['src/fixture.ts', "import { A } from '../test/a.ts';"],
+    ['packages/testing/fixture.ts', "import { A } from '../../test/a.ts';"],
+  ],
   'product-runs-without-development-packages': [
     ['src/actors/random.ts', "import fc from 'fast-check';"],
+    ['packages/testing/random.ts', "import fc from 'fast-check';"],
   ],
   'no-unresolved-imports': [['src/actors/typo.ts', "import { A } from './nowhere.ts';"]],
 } as const;
@@ -142,13 +149,13 @@ const allowed = [
   ['src/cli.ts', "import { A } from './cli/run.ts';"],
   ['src/http/caller-tasks.ts', ''],
   [
-    'src/testing/testing.ts',
-    "import { A } from '../agent/start-agent.ts';\nimport { B } from '../http/caller-tasks.ts';",
+    'packages/testing/testing.ts',
+    "import { A } from '../../src/agent/start-agent.ts';\nimport { B } from '../../src/http/caller-tasks.ts';",
   ],
-  ['src/testing/arbitraries.ts', "import fc from 'fast-check';"],
-  ['src/testing/simulated-clock.ts', ''],
-  ['src/testing/holds/holds.ts', ''],
-  ['src/client/client.ts', ''],
+  ['packages/testing/arbitraries.ts', "import fc from 'fast-check';"],
+  ['packages/testing/simulated-clock.ts', ''],
+  ['packages/testing/holds/holds.ts', ''],
+  ['packages/client/client.ts', ''],
   [
     'packages/fake-slack/fake-slack.ts',
     "import type { A } from '../../src/actors/ports/clock.ts';",

@@ -61,7 +61,13 @@ function hashOfSources(): string {
 }
 
 function sources(): string[] {
-  const patterns = ['src/**/*', 'scripts/build/*', 'package.json', 'package-lock.json'];
+  const patterns = [
+    'src/**/*',
+    'packages/testing/*.ts',
+    'scripts/build/*',
+    'package.json',
+    'package-lock.json',
+  ];
   return globSync(patterns, { cwd: root, exclude: ['src/ui/dashboard'], withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(root, join(parentPath, name)));

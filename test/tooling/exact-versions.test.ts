@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from './run-command.ts';
 
@@ -12,7 +12,10 @@ interface Manifest {
 
 interface Lock {
   lockfileVersion: number;
-  packages: Record<string, { version?: string; resolved?: string; integrity?: string }>;
+  packages: Record<
+    string,
+    { version?: string; resolved?: string; integrity?: string; link?: boolean }
+  >;
 }
 
 /** A version of the registry, also under another name; `$name` is the version of a dependency. */
@@ -37,13 +40,18 @@ function loose({ dependencies, devDependencies, optionalDependencies, overrides 
   );
 }
 
+/** Folders of the workspaces, which the lock file names without bytes. */
+const workspaces = globSync('packages/*/package.json', { cwd: root }).map(dirname);
+
 /** Lists the packages of a lock file that could be other bytes, or come from elsewhere than the registry of npm. */
 function unfixed({ packages }: Lock): string[] {
-  return Object.entries(packages).flatMap(([path, { resolved, integrity = '' }]) => {
-    if (path === '') return [];
-    const isOurs = resolved === undefined || resolved.startsWith('https://registry.npmjs.org/');
-    return isOurs && /^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ? [] : [path];
-  });
+  return Object.entries(packages).flatMap(
+    ([path, { resolved = '', integrity = '', link = false }]) => {
+      if (path === '' || workspaces.includes(link ? resolved : path)) return [];
+      const isOurs = resolved === '' || resolved.startsWith('https://registry.npmjs.org/');
+      return isOurs && /^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity) ? [] : [path];
+    },
+  );
 }
 
 describe('what is installed', () => {
@@ -74,6 +82,7 @@ describe('what is installed', () => {
     { version: '1.0.0' },
     { version: '1.0.0', integrity: 'sha1-4oGpjNRBCbBZyAI6JKZlnQ2jD6c=' },
     { resolved: 'https://registry.example.com/a.tgz', integrity: `sha512-${'a'.repeat(86)}==` },
+    { resolved: '../elsewhere', link: true },
     { resolved: 'git+ssh://git@github.com/a/b.git#1234567', integrity: '' },
   ])('is refused without either: %j', (entry) => {
     expect(unfixed({ lockfileVersion: 3, packages: { '': {}, 'node_modules/a': entry } })).toEqual([

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -85,9 +86,24 @@ describe('the package', () => {
       'docs',
       'examples',
       'package.json',
+      'packages',
       'skills',
     ];
     expect(readdirSync(installed).toSorted()).toEqual(names);
+    const built = globSync('packages/**/*.js', { cwd: installed }).filter(
+      (path) => !/-[\w-]{8}\.js$/.test(path),
+    );
+    expect(built.toSorted()).toEqual([
+      'packages/client/dist/ai-sdk.js',
+      'packages/client/dist/client.js',
+      'packages/client/dist/langchain.js',
+      'packages/client/dist/mastra.js',
+      'packages/client/dist/openai-agents.js',
+      'packages/machines/dist/machines.js',
+      'packages/testing/dist/arbitraries.js',
+      'packages/testing/dist/holds.js',
+    ]);
+    expect(globSync('packages/*/*', { cwd: installed })).toHaveLength(3);
   });
 
   it('is what its package.json promises', async () => {
@@ -271,7 +287,7 @@ describe('the package', () => {
     for (const name of named) expect(existsSync(join(page, name!))).toBe(true);
   });
 
-  testLibrary(() => join(folder, 'holdpoint-0.1.0.tgz'));
+  testLibrary({ main: join(folder, 'holdpoint-0.1.0.tgz') });
 
   it('puts no program of another package before those of the project that installs it', () => {
     const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
@@ -297,3 +313,40 @@ describe('the package', () => {
     });
   });
 });
+
+describe('the packages for other programs', () => {
+  const names = ['client', 'machines', 'testing'];
+
+  /** Packs them as the build of the main package left them. */
+  beforeAll(async () => {
+    const workspaces = names.map((name) => `--workspace=packages/${name}`);
+    const words = ['pack', '--ignore-scripts', '--pack-destination', folder, ...workspaces];
+    expect(await runCommand('npm', words, root)).toMatchObject({ status: 0 });
+  });
+
+  it.each(names)('contain what package.json promises, and what people read: %s', async (name) => {
+    const words = [fileOf(name), '--strict'];
+    const publint = join(root, 'node_modules/.bin/publint');
+    const { status, stdout, stderr } = await runCommand(publint, words, folder);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('All good!');
+    const listed = await runCommand('tar', ['-tzf', fileOf(name)], folder);
+    const tops = listed.stdout.split('\n').map((path) => path.split('/')[1]);
+    expect([...new Set(tops)].filter((top) => top !== undefined).toSorted()).toEqual([
+      'LICENSE',
+      'README.md',
+      'dist',
+      'package.json',
+    ]);
+  });
+
+  it('have a client of at most 20 KB', () => {
+    expect(statSync(fileOf('client')).size).toBeLessThanOrEqual(20_000);
+  });
+
+  testLibrary({ main: join(folder, 'holdpoint-0.1.0.tgz'), own: fileOf });
+});
+
+function fileOf(name: string): string {
+  return join(folder, `holdpoint-${name}-0.1.0.tgz`);
+}

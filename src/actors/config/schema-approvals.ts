@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { isLoopbackUrl } from '../../machines/loopback.ts';
 import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
 import { readHostPattern } from '../outbound/outbound.ts';
+import { name, positiveDuration, variableName } from '../schema-value.ts';
 import { claimMap, clockSkew, groupsClaim, issuerUrl } from './schema-auth.ts';
-import { name, positiveDuration, variableName } from './schema-value.ts';
 
 export const origin = z
   .string()

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { name, positiveDuration, variableName } from './schema-value.ts';
+import { name, positiveDuration, variableName } from '../schema-value.ts';
 
 const signingSchema = z.object({
   enabled: z

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
-import { duration, jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
+import { duration, jsonObject, name, positiveDuration, variableName } from '../schema-value.ts';
 
 const staticTokenSettings = z.object({
   token_env: variableName.optional().meta({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { normaliseEmail } from '../../machines/governance/email.ts';
-import { name } from './schema-value.ts';
+import { name } from '../schema-value.ts';
 
 /** Adapters with their own file next to `service.yaml` (docs/contract/chat.md). */
 export const configuredAdapters = ['slack', 'telegram', 'webhook', 'email', 'teams'] as const;

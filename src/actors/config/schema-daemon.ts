@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { answerPlaces } from '../../machines/domain/task.ts';
 import { taskAccesses } from '../../machines/task/task-access.ts';
-import { duration, name, positiveDuration, variableName } from './schema-value.ts';
+import { duration, name, positiveDuration, variableName } from '../schema-value.ts';
 
 /** Proxies that name the address of a client. */
 export const trustedProxies = z

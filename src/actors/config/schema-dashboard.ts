@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { normaliseEntry, readEntry } from '../../machines/governance/standing.ts';
+import { name } from '../schema-value.ts';
 import { plainSignIn, sessionTimes } from './schema-approvals.ts';
 import { trustedProxies } from './schema-daemon.ts';
-import { name } from './schema-value.ts';
 
 const operator = z
   .string()

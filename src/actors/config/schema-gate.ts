@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { target } from './schema-defer.ts';
-import { jsonObject, name, positiveDuration } from './schema-value.ts';
+import { target } from '../governance/governance.ts';
+import { jsonObject, name, positiveDuration } from '../schema-value.ts';
 
 /** Least length of a secret, in characters. */
 const leastSecret = 32;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { normaliseEntry } from '../../machines/governance/standing.ts';
 import { kebabCase } from '../../machines/kebab-case.ts';
+import { name, positiveDuration, variableName } from '../schema-value.ts';
 import { issuerUrl } from './schema-auth.ts';
-import { name, positiveDuration, variableName } from './schema-value.ts';
 
 /**
  * Maximum length of a server name. With the name and two underscores, a tool still has half of the 64 characters that

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { duration, jsonObject, name, positiveDuration, variableName } from './schema-value.ts';
+import { duration, jsonObject, name, positiveDuration, variableName } from '../schema-value.ts';
 
 const providers = [
   'scripted',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isTrustworthyUrl } from '../../machines/trustworthy-url.ts';
 import { nearestName } from '../nearest-name.ts';
-import { name, positiveDuration, variableName } from './schema-value.ts';
+import { name, positiveDuration, variableName } from '../schema-value.ts';
 
 /** The builtin tools (docs/contract/models.md). */
 const builtinToolNames = [

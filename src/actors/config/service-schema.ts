@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { kebabCase } from '../../machines/kebab-case.ts';
+import { securitySchema } from '../governance/governance.ts';
+import { jsonObject, name, optionalTool } from '../schema-value.ts';
 import { approvalsSchema } from './schema-approvals.ts';
 import { auditSchema } from './schema-audit.ts';
 import { authSchema } from './schema-auth.ts';
@@ -13,9 +15,7 @@ import {
 import { gateSchema } from './schema-gate.ts';
 import { mcpSchema } from './schema-mcp.ts';
 import { modelSchema } from './schema-model.ts';
-import { securitySchema } from './schema-security.ts';
 import { builtinToolName, toolSchema } from './schema-tools.ts';
-import { jsonObject, name, optionalTool } from './schema-value.ts';
 
 const credential = z.object({
   tool: name.meta({ description: 'Tool that gets the credentials.', example: 'issue_refund' }),

@@ -43,3 +43,5 @@ export { screenPrompt } from './policy/screen-prompt.ts';
 export { hiding } from './policy/shown-arguments.ts';
 export { createToolViews, type ToolViews } from './policy/tool-views.ts';
 export { withIncluded } from './policy/with-included.ts';
+export { holdRule, target } from './settings/schema-defer.ts';
+export { securitySchema } from './settings/schema-security.ts';

@@ -38,7 +38,7 @@ export async function docs(
   }
   if (asked === undefined) return listPages(session, pages);
   if (place !== null) return printPage(session, pages, place);
-  const found = errorRows(pages, asked);
+  const found = errorEntries(pages, asked);
   if (found === null) throw unknownPage(pages, asked);
   await print(session, pages, found.page, found.tokens);
   const text = `${found.tokens.map((token) => token.raw.trim()).join('\n\n')}\n`;
@@ -175,33 +175,32 @@ function unknownSection(page: DocPage, anchor: string): CliError {
   });
 }
 
-/** The rows of the page of errors about one code, each table under its heading. */
-interface ErrorRows {
+/** What the page of errors says of one code, each list under its heading. */
+interface ErrorEntries {
   page: DocPage;
   tokens: Token[];
 }
 
-/** Finds the rows about a code, a status or an error class, such as `not_found` or `409`; `null` if there is none. */
-function errorRows(pages: readonly DocPage[], code: string): ErrorRows | null {
+/** Finds the entries about a code, a status or an error class, such as `not_found` or `409`; `null` if there is none. */
+function errorEntries(pages: readonly DocPage[], code: string): ErrorEntries | null {
   const page = pages.find(({ name }) => name === 'errors');
   if (page === undefined) return null;
   const tokens = docSections(page.text).flatMap(({ tokens: [heading, ...below] }) => {
-    const tables = below.flatMap((token) => rowsAbout(token, code));
-    return tables.length === 0 || heading === undefined ? [] : [heading, ...tables];
+    const entries = below.flatMap((token, index) =>
+      entriesAbout(token, below.slice(0, index), code),
+    );
+    return entries.length === 0 || heading === undefined ? [] : [heading, ...entries];
   });
   return tokens.length === 0 ? null : { page, tokens };
 }
 
-function rowsAbout(token: Token, code: string): Token[] {
-  if (token.type !== 'table') return [];
-  const table = token as Tokens.Table;
-  const rows = table.rows.filter(([first]) => plainInline(cellToken(first)) === code);
-  if (rows.length === 0) return [];
-  const [heads = '', rule = ''] = table.raw.split('\n');
-  const lines = rows.map((row) => `| ${row.map(({ text }) => text).join(' | ')} |`);
-  return [{ ...table, rows, raw: `${[heads, rule, ...lines].join('\n')}\n` }];
-}
-
-function cellToken(cell: Tokens.TableCell | undefined): Token | undefined {
-  return cell === undefined ? undefined : { type: 'text', raw: cell.text, ...cell };
+/** A list whose title is the code, with its title; else the items that begin with the code. */
+function entriesAbout(token: Token, before: readonly Token[], code: string): Token[] {
+  if (token.type !== 'list') return [];
+  const title = before.findLast(({ type }) => type !== 'space');
+  if (title?.type === 'paragraph' && plainInline(title) === `${code}:`) return [title, token];
+  const list = token as Tokens.List;
+  const items = list.items.filter(({ text }) => text.startsWith(`\`${code}\`: `));
+  if (items.length === 0) return [];
+  return [{ ...list, items, raw: items.map(({ raw }) => `${raw.trimEnd()}\n`).join('') }];
 }

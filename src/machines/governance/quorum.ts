@@ -1,6 +1,5 @@
-import type { Approval } from '../domain/task.ts';
+import type { Approval, WaitTerms } from '../domain/task.ts';
 import { effectiveApprovers } from './approvers.ts';
-import type { DeferRule } from './defer-policy.ts';
 import { fulfils, normaliseEntry } from './standing.ts';
 
 /** How many approvals a call needs: a number, or a number for each entry such as `group:legal`. */
@@ -16,7 +15,7 @@ export function approvalsIn(quorum: Quorum): number {
 export function deciders(
   { approvers, quorum }: { approvers: readonly string[]; quorum: Quorum },
   fallback: readonly string[],
-): Pick<DeferRule, 'approvers' | 'quorum' | 'quorumOf'> {
+): Pick<WaitTerms, 'approvers' | 'quorum' | 'quorumOf'> {
   const total = approvalsIn(quorum);
   if (typeof quorum === 'number') {
     return { approvers: effectiveApprovers(approvers, fallback), quorum: total };

@@ -64,13 +64,13 @@ describe('docs', () => {
     });
   });
 
-  it('prints the rows about the code of an error', async () => {
+  it('prints the entry of the code of an error', async () => {
     const { code, stdout } = await holdpointHere(['docs', 'no_fake_slack', '--json']);
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
       {
         page: 'errors',
-        text: `## The command\n\n| Code | Message |\n|---|---|\n| \`no_fake_slack\` | the installed package has no fake Slack; run this command in a clone |\n`,
+        text: '## The command\n\n`no_fake_slack`:\n\n- the installed package has no fake Slack; run this command in a clone\n',
       },
     ]);
     expect((await holdpointHere(['docs', 'EgressError'])).stdout).toContain('Error classes');

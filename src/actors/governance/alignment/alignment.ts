@@ -1,4 +1,3 @@
-export type { AlignmentSettings } from './alignment-settings.ts';
 export { createCachingEmbedder } from './caching-embedder.ts';
 export { checkAlignment } from './check-alignment.ts';
 export { createEmbedder } from './create-embedder.ts';

@@ -1,5 +1,5 @@
 import { providerKey } from '../../providers/providers.ts';
-import type { AlignmentSettings } from './alignment-settings.ts';
+import type { AlignmentSettings } from '../settings/schema-alignment.ts';
 import { EmbedderError } from './embedder.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../../machines/loopback.ts';
-import type { AlignmentSettings } from './alignment-settings.ts';
+import type { AlignmentSettings } from '../settings/schema-alignment.ts';
 import { resolveApiKey } from './api-key.ts';
 
 /** A problem in `security.intent_alignment`; the path is relative to it. */

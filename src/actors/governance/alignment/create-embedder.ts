@@ -2,7 +2,7 @@ import type { EmbeddingModel } from 'ai';
 import { formatDuration } from '../../../machines/duration.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { guardFetch, loadProvider } from '../../providers/providers.ts';
-import type { AlignmentSettings } from './alignment-settings.ts';
+import type { AlignmentSettings } from '../settings/schema-alignment.ts';
 import { resolveApiKey } from './api-key.ts';
 import { type Embedder, EmbedderError } from './embedder.ts';
 import { embedderAddress } from './embedder-address.ts';

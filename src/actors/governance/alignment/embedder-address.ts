@@ -1,5 +1,5 @@
 import { providerAddress } from '../../providers/providers.ts';
-import type { AlignmentSettings } from './alignment-settings.ts';
+import type { AlignmentSettings } from '../settings/schema-alignment.ts';
 
 /** Returns the URL of the embeddings API; `null` if it is not set or no provider is contacted. */
 export function embedderAddress({

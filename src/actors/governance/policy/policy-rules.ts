@@ -13,7 +13,8 @@ import { callerReads } from '../conditions/caller-reads.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
 import type { ModifyEntryPlace } from '../modify/modify.ts';
-import type { DeferredTool, PolicySettings } from './policy-settings.ts';
+import type { PolicySettings } from '../settings/policy-settings.ts';
+import type { HoldRule } from '../settings/schema-defer.ts';
 import {
   byTool,
   type NamedRule,
@@ -48,7 +49,7 @@ export interface PolicyRulesParts {
 
 /** The rule for tools that the agent does not list. */
 export interface UnlistedRule {
-  rule: DeferredTool;
+  rule: HoldRule;
   /** Name of the rule in decisions and in the log. */
   name: string;
   isUnlisted: (tool: string) => boolean;
@@ -211,7 +212,7 @@ export class PolicyRules {
     return { rule: this.#deferRule(rule), name };
   }
 
-  #deferRule(rule: DeferredTool): DeferRule {
+  #deferRule(rule: HoldRule): DeferRule {
     const { defer } = this.#settings;
     return {
       to: rule.to,
@@ -244,7 +245,7 @@ type Deferring = PolicySettings['defer']['tools'][string][number];
  * the passkey confirms one call.
  */
 function memoryOf(
-  { never_remember: isNever, quorum, require_passkey: isConfirmed }: DeferredTool,
+  { never_remember: isNever, quorum, require_passkey: isConfirmed }: HoldRule,
   { remember }: PolicySettings['defer'],
 ): Pick<DeferRule, 'remember'> {
   if (remember === undefined || isNever === true || isConfirmed === true) return {};

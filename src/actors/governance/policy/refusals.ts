@@ -4,7 +4,7 @@ import { isWeaker } from '../../../machines/governance/step-up.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { type Guardrails, promptTexts } from '../guardrails/guardrails.ts';
-import type { StepUpSettings } from './policy-settings.ts';
+import type { PolicySettings } from '../settings/policy-settings.ts';
 import type { Sight } from './tool-views.ts';
 
 /**
@@ -49,7 +49,7 @@ export function refusalOfPrompt(message: Message, guardrails: Guardrails | null)
 export function refusalOfSpeaker(
   speaker: Caller | null,
   requester: Caller | null,
-  { enabled, acr_hierarchy: hierarchy }: StepUpSettings,
+  { enabled, acr_hierarchy: hierarchy }: PolicySettings['step_up'],
 ): Refusal | null {
   if (!enabled || !isWeaker(speaker, requester, hierarchy)) return null;
   const required = requester?.acr ?? '';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import { checkAlignment } from '../../../../src/actors/governance/alignment/alignment.ts';
+import { alignmentSchema } from '../../../../src/actors/governance/settings/schema-alignment.ts';
 
 const secret = 'sk-live-0123456789';
 

@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import {
   createCachingEmbedder,
   createEmbedder,
   type Embedder,
   EmbedderError,
 } from '../../../../src/actors/governance/alignment/alignment.ts';
+import { alignmentSchema } from '../../../../src/actors/governance/settings/schema-alignment.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { startServer, vectorsBody } from './embedding-server.ts';
 

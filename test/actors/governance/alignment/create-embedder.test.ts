@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateDeterministicEmbedding, LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import {
   createEmbedder,
   EmbedderError,
 } from '../../../../src/actors/governance/alignment/alignment.ts';
+import { alignmentSchema } from '../../../../src/actors/governance/settings/schema-alignment.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { startServer, vectorsBody } from './embedding-server.ts';
 

@@ -1,7 +1,7 @@
 import { registerTelemetry } from 'ai';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import { createEmbedder } from '../../../../src/actors/governance/alignment/alignment.ts';
+import { alignmentSchema } from '../../../../src/actors/governance/settings/schema-alignment.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { startServer, vectorsBody } from './embedding-server.ts';
 

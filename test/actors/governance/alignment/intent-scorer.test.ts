@@ -1,6 +1,5 @@
 import { generateDeterministicEmbedding, LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import {
   type AlignmentQuestion,
   createCachingEmbedder,
@@ -9,6 +8,7 @@ import {
   type Embedder,
   EmbedderError,
 } from '../../../../src/actors/governance/alignment/alignment.ts';
+import { alignmentSchema } from '../../../../src/actors/governance/settings/schema-alignment.ts';
 import { createLog } from '../../../../src/actors/telemetry/log.ts';
 import type { Part } from '../../../../src/machines/domain/task.ts';
 import { cosine } from '../../../../src/machines/governance/intent-alignment.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alignmentSchema } from '../../../../src/actors/config/schema-alignment.ts';
 import { createEmbedder } from '../../../../src/actors/governance/alignment/alignment.ts';
+import { alignmentSchema } from '../../../../src/actors/governance/settings/schema-alignment.ts';
 import { cosine } from '../../../../src/machines/governance/intent-alignment.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { securitySchema } from '../../../../src/actors/config/schema-security.ts';
 import type { CallFacts } from '../../../../src/actors/governance/conditions/condition-input.ts';
 import { PolicyRules } from '../../../../src/actors/governance/policy/policy-rules.ts';
+import { securitySchema } from '../../../../src/actors/governance/settings/schema-security.ts';
 import type { JsonObject } from '../../../../src/machines/json.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 

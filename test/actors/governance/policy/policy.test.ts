@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { securitySchema } from '../../../../src/actors/config/schema-security.ts';
 import { compileGuardrails } from '../../../../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { createPolicy } from '../../../../src/actors/governance/policy/policy.ts';
+import { securitySchema } from '../../../../src/actors/governance/settings/schema-security.ts';
 import { renderContext } from '../../../../src/machines/governance/defer-policy.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import { aCall, aCaller, aTaskInput } from '../../../helpers/task-fixtures.ts';

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, vi } from 'vitest';
 import { type AnyActorRef, type AnyMachineSnapshot, assign, createActor } from 'xstate';
-import { securitySchema } from '../../../../src/actors/config/schema-security.ts';
 import {
   createEmbedder,
   createIntentScorer,
@@ -11,6 +10,7 @@ import { compileGuardrails } from '../../../../src/actors/governance/guardrails/
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { createGovern } from '../../../../src/actors/governance/policy/govern.ts';
 import { createPolicy } from '../../../../src/actors/governance/policy/policy.ts';
+import { securitySchema } from '../../../../src/actors/governance/settings/schema-security.ts';
 import { randomIds } from '../../../../src/actors/random-ids.ts';
 import type { IntentVerdict, Ruling } from '../../../../src/machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../../src/machines/governance/tool-call-machine.ts';

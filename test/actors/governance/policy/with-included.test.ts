@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import { securitySchema } from '../../../../src/actors/config/schema-security.ts';
 import { compileGuardrails } from '../../../../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../../../../src/actors/governance/modify/modify.ts';
 import { argsDigest } from '../../../../src/actors/governance/policy/args-digest.ts';
@@ -9,6 +8,7 @@ import { createGovern } from '../../../../src/actors/governance/policy/govern.ts
 import { createPolicy, type Policy } from '../../../../src/actors/governance/policy/policy.ts';
 import { noFacts } from '../../../../src/actors/governance/policy/rule-lists.ts';
 import { withIncluded } from '../../../../src/actors/governance/policy/with-included.ts';
+import { securitySchema } from '../../../../src/actors/governance/settings/schema-security.ts';
 import { randomIds } from '../../../../src/actors/random-ids.ts';
 import type { Caller, Deferral } from '../../../../src/machines/domain/task.ts';
 import type { Ruling } from '../../../../src/machines/governance/ruling.ts';

@@ -1,0 +1,230 @@
+import {
+  type Arguments,
+  type AskedCall,
+  type Hold,
+  type HoldDecision,
+  type HoldOutcome,
+  type HoldsAdapter,
+  type Person,
+  type Refusal,
+} from '../../../packages/testing/holds/holds.ts';
+
+/** The defects that `MemoryHolds` can have. */
+export const faults = [
+  'forgets at a kill',
+  'forgets at a stop',
+  'forgets what ran',
+  'compares no arguments',
+  'finds the key late',
+  'accepts every decision',
+  'decides late',
+  'expires as approved',
+  'approves after the deadline',
+  'asks again after an end',
+  'releases after the outcome',
+  'releases to every claim',
+  'releases what waits',
+  'ignores digests',
+  'ignores changes',
+  'lets everybody decide',
+  'lets requesters decide',
+  'shows all holds to all',
+  'keeps the last outcome',
+  'reads any word as approval',
+  'names the first approver',
+] as const;
+
+export type Fault = (typeof faults)[number];
+
+interface Row extends Hold {
+  call: AskedCall;
+  /** The arguments that may run. */
+  args: Arguments;
+  deadline: number;
+  isTaken: boolean;
+  /** The process that took it. */
+  claim?: string | undefined;
+}
+
+const refused = { refused: 'no' } satisfies Refusal;
+
+const day = 86_400_000;
+
+/** A small implementation of holds with the faults that a test names; without any it is correct. */
+export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
+  readonly name = 'memory';
+  readonly features = [
+    ...(['callers', 'approvers', 'fourEyes', 'approver', 'note', 'edit'] as const),
+    ...(['digest', 'claim', 'schema', 'tools'] as const),
+  ];
+  readonly expiresWithin = 1_000;
+  readonly #faults: ReadonlySet<Fault>;
+  #rows = new Map<string, Row>();
+  /** What is on the disk; a kill leaves only that. */
+  #stored = '[]';
+  #now = 0;
+
+  constructor(...faults: Fault[]) {
+    this.#faults = new Set(faults);
+  }
+
+  async start(): Promise<void> {
+    const rows = JSON.parse(this.#stored) as Row[];
+    if (this.#has('forgets what ran')) for (const row of rows) row.isTaken = false;
+    this.#rows = new Map(rows.map((row) => [row.id, row]));
+  }
+
+  async stop(): Promise<void> {
+    this.#stored = this.#has('forgets at a stop') ? '[]' : this.#asText();
+  }
+
+  async kill(): Promise<void> {
+    this.#rows.clear();
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+  }
+
+  async pass(milliseconds: number): Promise<void> {
+    this.#now += milliseconds;
+  }
+
+  async ask(call: AskedCall): Promise<Hold | Refusal> {
+    const { key, args, by, soon } = call;
+    if (key === '' || args === null || typeof args !== 'object' || Array.isArray(args)) {
+      return refused;
+    }
+    const id = this.#idOf(by, key);
+    let row = this.#find(id);
+    if (this.#has('finds the key late')) await soonAfter();
+    if (row !== undefined && this.#has('asks again after an end') && row.status !== 'pending') {
+      row = undefined;
+    }
+    if (row === undefined) {
+      const isRepeated = this.#has('finds the key late') && this.#rows.has(id);
+      row = {
+        ...{ id: isRepeated ? `${id}-${Math.random()}` : id, status: 'pending', call, args },
+        ...{ digest: canonical(args), deadline: this.#now + (soon ? this.expiresWithin : day) },
+        ...{ isTaken: false, outcome: null, note: null, approver: null },
+      };
+      this.#save(row);
+    } else if (!this.#has('compares no arguments') && !isSame(row.call, call)) return refused;
+    return { ...row };
+  }
+
+  async read(id: string, by: Person): Promise<Hold | Refusal> {
+    const row = this.#own(id, by);
+    return row === undefined ? refused : { ...row };
+  }
+
+  async waiting() {
+    const rows = [...this.#rows.keys()].flatMap((id) => this.#find(id) ?? []);
+    return rows
+      .filter(({ status }) => status === 'pending')
+      .map(({ id, args, call: { tool } }) => ({ id, tool, args }));
+  }
+
+  async decide(
+    id: string,
+    { decision, by, note, args, digest }: HoldDecision,
+  ): Promise<Refusal | undefined> {
+    const row = this.#has('approves after the deadline') ? this.#rows.get(id) : this.#find(id);
+    const isApproval =
+      decision === 'approve' || (decision !== 'reject' && this.#has('reads any word as approval'));
+    if (row === undefined || (!isApproval && decision !== 'reject')) return refused;
+    if (by === 'eve' && !this.#has('lets everybody decide')) return refused;
+    if (by === row.call.by && !this.#has('lets requesters decide')) return refused;
+    if (row.status !== 'pending' && !this.#has('accepts every decision')) return refused;
+    if (digest !== undefined && digest !== row.digest && !this.#has('ignores digests')) {
+      return refused;
+    }
+    if (this.#has('decides late')) await soonAfter();
+    const edited = this.#has('ignores changes') ? undefined : args;
+    const approver = this.#has('names the first approver') ? 'ann' : by;
+    const status = isApproval ? 'approved' : 'rejected';
+    this.#save(
+      Object.assign(row, { status, args: edited ?? row.args, approver, note: note ?? null }),
+    );
+    return undefined;
+  }
+
+  async cancel(id: string, by: Person): Promise<Refusal | undefined> {
+    const row = this.#own(id, by);
+    if (row?.status !== 'pending') return refused;
+    this.#save(Object.assign(row, { status: 'cancelled' }));
+    return undefined;
+  }
+
+  async take(id: string, by: Person, claim?: string): Promise<Arguments | Refusal> {
+    const row = this.#own(id, by);
+    if (row === undefined) return refused;
+    const may =
+      row.status === 'approved' || (this.#has('releases what waits') && row.status === 'pending');
+    const isLost =
+      claim !== undefined && (row.claim === claim || this.#has('releases to every claim'));
+    const isOpen = row.outcome === null ? isLost : this.#has('releases after the outcome');
+    if (!may || (row.isTaken && !isOpen)) return refused;
+    this.#save(Object.assign(row, { isTaken: true, claim: row.claim ?? claim }));
+    return row.args;
+  }
+
+  async report(id: string, outcome: HoldOutcome, by: Person): Promise<Refusal | undefined> {
+    const row = this.#own(id, by);
+    if (row?.isTaken !== true) return refused;
+    const isOther = row.outcome !== null && canonical(row.outcome) !== canonical(outcome);
+    if (isOther && !this.#has('keeps the last outcome')) return refused;
+    this.#save(Object.assign(row, { outcome }));
+    return undefined;
+  }
+
+  #has(fault: Fault): boolean {
+    return this.#faults.has(fault);
+  }
+
+  #idOf(by: Person, key: string): string {
+    return JSON.stringify([this.#has('shows all holds to all') ? '' : by, key]);
+  }
+
+  #own(id: string, by: Person): Row | undefined {
+    const row = this.#find(id);
+    return row?.call.by === by || this.#has('shows all holds to all') ? row : undefined;
+  }
+
+  /** The hold of an id, which expires here. */
+  #find(id: string): Row | undefined {
+    const row = this.#rows.get(id);
+    const isOver = row?.status === 'pending' && row.deadline <= this.#now;
+    if (isOver) {
+      const status = this.#has('expires as approved') ? 'approved' : 'expired';
+      this.#save(Object.assign(row, { status }));
+    }
+    return row;
+  }
+
+  #save(row: Row): void {
+    this.#rows.set(row.id, row);
+    if (!this.#has('forgets at a kill')) this.#stored = this.#asText();
+  }
+
+  #asText(): string {
+    return JSON.stringify([...this.#rows.values()]);
+  }
+}
+
+function isSame(one: AskedCall, other: AskedCall): boolean {
+  return one.tool === other.tool && canonical(one.args) === canonical(other.args);
+}
+
+/** Resolves after other requests of this moment were read. */
+async function soonAfter(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    member !== null && typeof member === 'object' && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}
