@@ -1,9 +1,11 @@
-"""Builds the wheel with the standard library: the backend of pyproject.toml, which needs no network and no setuptools."""
+"""Builds the wheel and the source distribution with the standard library: the backend of pyproject.toml, which needs no network and no setuptools."""
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
+import io
 import tarfile
 import zipfile
 from pathlib import Path
@@ -16,12 +18,15 @@ except ImportError:  # Python 3.10
 _folder = Path(__file__).parent
 _project = tomllib.loads((_folder / "pyproject.toml").read_text("utf-8"))["project"]
 _name = f"{_project['name']}-{_project['version']}"
+# The licence is at the root of a clone, and in a source distribution beside this file.
+_licence = next(path for path in (_folder / "LICENSE", _folder.parent.parent / "LICENSE") if path.exists())
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Writes the wheel, and returns its name."""
     files = {str(path.relative_to(_folder)): path.read_bytes() for path in _sources()}
     files[f"{_name}.dist-info/METADATA"] = _metadata()
+    files[f"{_name}.dist-info/licenses/LICENSE"] = _licence.read_bytes()
     files[f"{_name}.dist-info/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: holdpoint\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = f"{_name}.dist-info/RECORD"
     lines = [f"{path},sha256={_digest(data)},{len(data)}" for path, data in files.items()]
@@ -36,9 +41,16 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 def build_sdist(sdist_directory, config_settings=None):
     """Writes the source distribution, and returns its name."""
     sdist = f"{_name}.tar.gz"
-    with tarfile.open(Path(sdist_directory) / sdist, "w:gz") as archive:
-        for path in [*_sources(), *(_folder / name for name in ("pyproject.toml", "build_wheel.py", "README.md"))]:
-            archive.add(path, f"{_name}/{path.relative_to(_folder)}")
+    own = [*_sources(), *(_folder / name for name in ("pyproject.toml", "build_wheel.py", "README.md"))]
+    files = {str(path.relative_to(_folder)): path.read_bytes() for path in own}
+    files["PKG-INFO"] = _metadata()
+    files["LICENSE"] = _licence.read_bytes()
+    with open(Path(sdist_directory) / sdist, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+            for path, data in sorted(files.items()):
+                entry = tarfile.TarInfo(f"{_name}/{path}")
+                entry.size = len(data)
+                archive.addfile(entry, io.BytesIO(data))
     return sdist
 
 
@@ -55,6 +67,7 @@ def _metadata():
         "Summary": _project["description"],
         "Requires-Python": _project["requires-python"],
         "License-Expression": _project["license"],
+        "License-File": "LICENSE",
         "Description-Content-Type": "text/markdown",
     }
     head = "".join(f"{name}: {value}\n" for name, value in fields.items())

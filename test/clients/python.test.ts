@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -77,21 +77,47 @@ describe('the client for Python', () => {
     expect((await asked).stdout).toBe("approved {'command': 'rm -rf build'} it is old unknown\n");
   });
 
-  it('is a wheel that works without a network and without other packages', async () => {
+  it('is a wheel and a source distribution, which both install without a network and without other packages', async () => {
     const built = mkdtempSync(join(tmpdir(), 'wheel-'));
     onTestFinished(() => rmSync(built, { recursive: true }));
     const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
-    const build = 'import sys, build_wheel; print(build_wheel.build_wheel(sys.argv[1]))';
+    const build =
+      'import sys, build_wheel as b; print(b.build_wheel(sys.argv[1]), b.build_sdist(sys.argv[1]))';
     const { stdout } = await python(['-c', build, built]);
-    expect(stdout).toBe(`holdpoint-${version}-py3-none-any.whl\n`);
-    const use = `import sys, holdpoint, holdpoint.testing
-print(holdpoint.__file__.startswith(sys.path[0]), holdpoint.__version__, holdpoint.testing.TestGate().hold("a", {}).status)`;
-    const path = join(built, stdout.trim());
-    const used = await run('python3', [
-      '-I',
-      '-c',
-      `import sys; sys.path.insert(0, ${JSON.stringify(path)})\n${use}`,
+    expect(stdout).toBe(`holdpoint-${version}-py3-none-any.whl holdpoint-${version}.tar.gz\n`);
+    await run('python3', ['-m', 'venv', join(built, 'venv')]);
+    const use = `import holdpoint, holdpoint.testing
+print(holdpoint.__file__, holdpoint.__version__, holdpoint.testing.TestGate().hold("a", {}).status)`;
+    const installed: Record<string, string>[] = [];
+    for (const name of stdout.trim().split(' ')) {
+      const target = join(built, `from-${name}`);
+      const pip = ['-m', 'pip', 'install', '--no-index', '--no-cache-dir', '--no-compile'];
+      await run(join(built, 'venv/bin/python'), [...pip, '--target', target, join(built, name)]);
+      const program = `import sys; sys.path.insert(0, ${JSON.stringify(target)})\n${use}`;
+      const used = await run(join(built, 'venv/bin/python'), ['-I', '-B', '-c', program]);
+      expect(used.stdout).toBe(`${join(target, 'holdpoint/__init__.py')} ${version} allowed\n`);
+      installed.push(filesIn(target));
+    }
+    expect(Object.keys(installed[0] ?? {})).toEqual([
+      ...['METADATA', 'WHEEL', 'licenses/LICENSE'].map(
+        (name) => `holdpoint-${version}.dist-info/${name}`,
+      ),
+      ...['__init__', 'async_gate', 'canonical_json', 'decision', 'errors', 'gate'].map(
+        (name) => `holdpoint/${name}.py`,
+      ),
+      'holdpoint/py.typed',
+      ...['steps', 'testing', 'transport', 'verify_receipt'].map((name) => `holdpoint/${name}.py`),
     ]);
-    expect(used.stdout).toBe(`True ${version} allowed\n`);
+    expect(installed[1]).toEqual(installed[0]);
   });
 });
+
+/** Returns the files of a folder by their paths, without those in which pip writes what it installed. */
+function filesIn(folder: string): Record<string, string> {
+  const paths = globSync('**/*.{py,typed}', { cwd: folder }).concat(
+    globSync('*.dist-info/{METADATA,WHEEL,licenses/LICENSE}', { cwd: folder }),
+  );
+  return Object.fromEntries(
+    paths.toSorted().map((path) => [path, readFileSync(join(folder, path), 'utf8')]),
+  );
+}
