@@ -68,6 +68,12 @@ function groups(rows: readonly Thrown[]): string {
 }
 
 function classes(rows: readonly Thrown[]): string {
-  const items = rows.map(({ code, text }) => `- \`${code}\`: ${text.replaceAll('\n', ' ')}\n`);
+  const items = rows.map(({ code, text }) => `- \`${code}\`: ${firstSentence(text)}\n`);
   return [...new Set(items)].toSorted().join('');
+}
+
+/** What a class means; further sentences are rules for authors of its messages. */
+function firstSentence(text: string): string {
+  const [first = ''] = text.replaceAll('\n', ' ').split(/; the message|(?<=[a-z)\]])\. (?=[A-Z])/);
+  return `${first.replace(/\.$/, '')}.`;
 }
