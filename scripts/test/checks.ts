@@ -2,6 +2,7 @@
 export const checks: readonly string[] = [
   'format:check',
   'skills:check',
+  'house:check',
   'lint',
   'arrows',
   'types',
