@@ -1,9 +1,9 @@
 import { createActor } from 'xstate';
-import { securitySchema } from '../src/actors/governance/settings/schema-security.ts';
 import { compileGuardrails } from '../src/actors/governance/guardrails/guardrails.ts';
 import { compileModify } from '../src/actors/governance/modify/modify.ts';
 import { argsDigest } from '../src/actors/governance/policy/args-digest.ts';
 import { createGovern } from '../src/actors/governance/policy/govern.ts';
+import { securitySchema } from '../src/actors/governance/settings/schema-security.ts';
 import type { Tool } from '../src/actors/ports/tool.ts';
 import { randomIds } from '../src/actors/random-ids.ts';
 import { systemClock } from '../src/actors/system-clock.ts';

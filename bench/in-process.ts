@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { securitySchema } from '../src/actors/governance/settings/schema-security.ts';
 import { Policies } from '../src/actors/governance/policy/policies.ts';
 import { createPolicy } from '../src/actors/governance/policy/policy.ts';
+import { securitySchema } from '../src/actors/governance/settings/schema-security.ts';
 import type { Tool } from '../src/actors/ports/tool.ts';
 import { randomIds } from '../src/actors/random-ids.ts';
 import { SqliteStore } from '../src/actors/records/sqlite/sqlite-store.ts';
