@@ -134,21 +134,6 @@ describe('an allowlist', () => {
     await paying;
   });
 
-  it('refuses by an entry that is no email', async () => {
-    const approvers = ['ann', 'bo@localhost', 'kate@example.com'];
-    const agent = await startTestAgent(deferring({ approvers }));
-    const held = agent.send('t1', script);
-    await agent.reached('t1', 'deferred');
-    const decision = { decision: 'approve', approver_email: 'eve@example.com' };
-    expect(await agent.decide('t1', decision)).toMatchObject(forbidden);
-    expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject(forbidden);
-    expect(await agent.decide('t1', { decision: 'approve', approver_email: 'ann' })).toMatchObject(
-      forbidden,
-    );
-    await agent.post('/tasks/t1/cancel');
-    await held;
-  });
-
   it('that holds no valid entry keeps the agent from starting', async () => {
     const start = startTestAgent(deferring({ approvers: ['ann', 'bo@localhost'] }));
     await expect(start).rejects.toMatchObject({
@@ -159,24 +144,6 @@ describe('an allowlist', () => {
 
 describe('bind_approver', () => {
   const bound = signedIn(deferring({ approvers: ['ann@example.com'] }, { bind_approver: true }));
-
-  it('takes the email of the token, whatever the body says', async () => {
-    const agent = await startTestAgent(bound);
-    const { held } = await parked(agent);
-    const claim = { decision: 'approve', approver_email: 'ann@example.com' };
-    expect(await agent.as(people.bo).decide('t1', claim)).toMatchObject(forbidden);
-    expect(await agent.as(people.bo).decide('t1', { decision: 'approve' })).toMatchObject(
-      forbidden,
-    );
-    const other = { decision: 'approve', approver_email: 'bo@example.com' };
-    expect(await agent.as(people.ann).decide('t1', other)).toMatchObject(forbidden);
-    const own = { decision: 'approve', approver: 'somebody else' };
-    expect(await agent.as(people.ann).decide('t1', own)).toMatchObject({
-      status: 200,
-      body: { approver: 'Ann@Example.com' },
-    });
-    expect(textOf(await held)).toBe('paid');
-  });
 
   it("takes nobody's word, the daemon's own token included", async () => {
     const agent = await startTestAgent(bound);
@@ -204,18 +171,6 @@ describe('bind_approver', () => {
     expect(decisions.at(-2)).toEqual(['asserted', 'cy', 'cy']);
     expect(decisions.at(-1)).toEqual(['token:ann', 'ann', 'ann']);
   });
-
-  it('lets nobody decide who shows no token, where none is asked for', async () => {
-    const agent = await startTestAgent(
-      deferring({ approvers: ['ann@example.com'] }, { bind_approver: true }),
-    );
-    const held = agent.send('t1', script);
-    await agent.reached('t1', 'deferred');
-    const claim = { decision: 'approve', approver_email: 'ann@example.com' };
-    expect(await agent.decide('t1', claim)).toMatchObject(forbidden);
-    await agent.post('/tasks/t1/cancel');
-    await held;
-  });
 });
 
 describe('a quorum of two', () => {
@@ -237,31 +192,6 @@ describe('a quorum of two', () => {
     expect((await agent.decide('t1', approve('bo@example.com'))).body.status).toBe('resolved');
     expect(textOf(await held)).toBe('paid');
     expect((await agent.decide('t1', approve('bo@example.com'))).status).toBe(409);
-  });
-
-  it('falls with one reject', async () => {
-    const agent = await startTestAgent(shared);
-    const held = agent.send('t1', script);
-    await agent.reached('t1', 'deferred');
-    await agent.decide('t1', approve('ann@example.com'));
-    const reject = { decision: 'reject', approver_email: 'bo@example.com' };
-    expect((await agent.decide('t1', reject)).body.status).toBe('resolved');
-    expect(textOf(await held)).toBe('defer: rejected by bo@example.com');
-  });
-
-  it('counts a hundred approvals of one person once', async () => {
-    const agent = await startTestAgent(shared);
-    const held = agent.send('t1', script);
-    await agent.reached('t1', 'deferred');
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, () => agent.decide('t1', approve('ann@example.com'))),
-    );
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body.status}`))).toEqual(
-      new Set(['200 recorded']),
-    );
-    expect((await agent.get('/deferrals')).body.deferrals[0].approvals).toHaveLength(1);
-    await agent.post('/tasks/t1/cancel');
-    await held;
   });
 });
 

@@ -167,10 +167,12 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
     ]);
     await expectIntact(agent.auditPath);
   });
+});
 
+describe('a held call', () => {
   it('fails with the words of a reject, and never runs', async () => {
     const agent = await startTestAgent(deferring());
-    const held = send(agent);
+    const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
     const note = 'too much,\nask "Bo" ⚖';
     const reject = { decision: 'reject', approver: 'ann@example.com', note: ` ${note} ` };
@@ -178,7 +180,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
       status: 200,
       body: { decision: 'reject', approver: 'ann@example.com', status: 'resolved' },
     });
-    const failed = await held;
+    const { body: failed } = await held;
     expect(failed.status.state).toBe('failed');
     expect(textOf({ body: failed })).toBe(`defer: rejected by ann@example.com: ${note}`);
     expect(agent.folder.paid).toEqual([]);
@@ -203,7 +205,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
 
   it('is denied when nobody decides in time, and no later decision counts', async () => {
     const agent = await startTestAgent(deferring({ timeout: '150ms' }));
-    const failed = await send(agent);
+    const { body: failed } = await agent.send('t1', script);
     expect(failed.status.state).toBe('failed');
     expect(textOf({ body: failed })).toBe('defer: no decision within 150ms (auto-deny)');
     expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject({
@@ -225,13 +227,13 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
 
   it('ends with a cancel, and no later decision counts', async () => {
     const agent = await startTestAgent(deferring());
-    const held = send(agent);
+    const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
     const canceled = await agent.post('/tasks/t1/cancel', { reason: 'cost_limit_exceeded' });
     expect(canceled.status).toBe(200);
     expect(canceled.body.status.state).toBe('canceled');
     expect(textOf(canceled)).toBe('canceled: cost_limit_exceeded');
-    expect(await held).toEqual(canceled.body);
+    expect((await held).body).toEqual(canceled.body);
     expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject({ status: 404 });
     expect((await agent.post('/tasks/t1/cancel')).body).toEqual(canceled.body);
     expect(agent.folder.paid).toEqual([]);
@@ -250,8 +252,6 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
 describe('the words of a reject', () => {
   it.each([
     [{}, 'defer: rejected by unknown'],
-    [{ note: 'no' }, 'defer: rejected by unknown: no'],
-    [{ approver: 'ann' }, 'defer: rejected by ann'],
     [
       { approver: ' ', approver_email: 'ann@example.com', note: '' },
       'defer: rejected by ann@example.com',

@@ -277,18 +277,6 @@ describe('a hold that waits', () => {
     expect((await agent.get(`/holds/${id}`)).status).toBe(202);
   });
 
-  it('is the same after a restart, and can then be decided', async () => {
-    const folder = new AgentFolder({ gate, security: { defer } } as ServiceSettings);
-    const before = await startInFolder(folder);
-    const id = await held(before);
-    await before.stop();
-    const after = await startInFolder(folder);
-    expect((await after.post('/holds', asked)).body.hold_id).toBe(id);
-    await decide(after, id, 'approve');
-    expect((await after.get(`/holds/${id}`)).body).toMatchObject({ status: 'approved' });
-    folder.remove();
-  });
-
   it('ends if the rules deny it now', async () => {
     const folder = new AgentFolder({ gate, security: { defer } } as ServiceSettings);
     const before = await startInFolder(folder);

@@ -48,29 +48,11 @@ const released: Outcome = {
 };
 
 describe.each(transports)('DEFER, over %s:', (transport) => {
-  it('an approval lets the call run', async () => {
-    const scenario = { settings: holding(), script, decision: approval };
-    await expectOutcome(transport, scenario, released);
-  });
-
   it('a rejection ends the task', async () => {
     await expectOutcome(
       transport,
       { settings: holding(), script, decision: rejection },
       ends('defer: rejected by ann: too much', [decided('reject', { note: 'too much' })]),
-    );
-  });
-
-  it('a rejection is told to the model under on_reject: tool_result', async () => {
-    await expectOutcome(
-      transport,
-      { settings: holding({}, { on_reject: 'tool_result' }), script, decision: rejection },
-      {
-        ...ends('', [decided('reject', { note: 'too much' }), thought]),
-        state: 'completed',
-        text: 'heard: defer: rejected by ann: too much',
-        states: ['deferred', 'completed'],
-      },
     );
   });
 
@@ -86,10 +68,32 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
       ),
     );
   });
+});
+
+const unheld: Outcome = {
+  ...released,
+  events: [thought, ...running(), thought],
+  decisions: layersSay({}),
+  states: ['completed'],
+};
+
+describe('DEFER as configured', () => {
+  it('a rejection is told to the model under on_reject: tool_result', async () => {
+    await expectOutcome(
+      'REST',
+      { settings: holding({}, { on_reject: 'tool_result' }), script, decision: rejection },
+      {
+        ...ends('', [decided('reject', { note: 'too much' }), thought]),
+        state: 'completed',
+        text: 'heard: defer: rejected by ann: too much',
+        states: ['deferred', 'completed'],
+      },
+    );
+  });
 
   it('silence is told to the model under on_timeout: tool_result', async () => {
     await expectOutcome(
-      transport,
+      'REST',
       { settings: holding({ timeout: '60ms' }, { on_timeout: 'tool_result' }), script },
       {
         ...ends(
@@ -107,7 +111,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
   it('silence reminds and escalates before it ends the task', async () => {
     const rule = { timeout: '1600ms', remind: true, escalate_to: 'channel:dashboard:*' };
     await expectOutcome(
-      transport,
+      'REST',
       { settings: holding(rule), script },
       ends(
         'defer: no decision within 1.6s (auto-deny)',
@@ -129,7 +133,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
       .update('{"args":{"amount":3,"to":"Maja"},"tool":"pay"}')
       .digest('hex');
     await expectOutcome(
-      transport,
+      'REST',
       {
         settings: holding({}, {}, { modify }),
         script,
@@ -184,16 +188,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
       },
     );
   });
-});
 
-const unheld: Outcome = {
-  ...released,
-  events: [thought, ...running(), thought],
-  decisions: layersSay({}),
-  states: ['completed'],
-};
-
-describe('DEFER as configured', () => {
   it('an approval lets the call run under on_reject: tool_result', async () => {
     const settings = holding({}, { on_reject: 'tool_result' });
     await expectOutcome('REST', { settings, script, decision: approval }, released);
