@@ -96,6 +96,7 @@ export const pagePlans: Record<string, PagePlan> = {
   'docs/dashboard.md': {
     skipped: {
       'holdpoint ui --demo': 'it serves until somebody ends it',
+      'holdpoint ui --public-url': 'it serves until someone stops it',
       'curl -s -H "Authorization: Bearer $(cat .service/ui.token)"': 'it asks that dashboard',
       'holdpoint card check': 'it asks a host of the internet',
     },

@@ -223,11 +223,11 @@ export const storeSchema = z.object({
     .regex(/^(?!pg_|information_schema$)/, 'PostgreSQL keeps that name to itself; use another')
     .optional()
     .meta({
-      description: 'The schema of `postgres` that holds this agent; `holdpoint` when left out.',
+      description: 'PostgreSQL schema of this agent; `holdpoint` if omitted.',
       example: 'refunds',
     }),
   pool: z.int().min(2).max(100).optional().meta({
-    description: 'How many connections of `postgres` one daemon opens at most; 10 when left out.',
+    description: 'Maximum PostgreSQL connections per daemon; 10 if omitted.',
     example: 20,
   }),
   retention: positiveDuration

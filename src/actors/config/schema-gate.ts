@@ -37,12 +37,12 @@ const acs = z.object({
     })
     .meta({
       description:
-        'Secrets that clients share with the gate, by the `key_id` of their signatures; the key of each session is derived from one. The name of the secret is the caller of the hold.',
+        'Secrets that clients share with the gate, by the `key_id` of their signatures; the key of each session is derived from one. Holds are attributed to the name of the secret.',
       example: { default: '${ACS_HMAC_SECRET}' },
     }),
   timeout: positiveDuration.prefault('55s').meta({
     description:
-      'Time that clients wait for an answer. A call that waits longer is answered with `defer`, some seconds earlier. Keep it below the timeout of the hooks of the host.',
+      'Time that clients wait for an answer. Some seconds before it ends, a waiting call is answered with `defer`. Keep it below the hook timeout of the host.',
     example: '9m',
   }),
   skew: positiveDuration

@@ -22,7 +22,7 @@ const credential = z.object({
   provider: z
     .enum(['static', 'sts_assume_role'])
     .describe(
-      'How they are made: `static` hands on variables, `sts_assume_role` assumes a role in a cloud.',
+      'How they are made: `static` passes variables, `sts_assume_role` assumes an AWS role.',
     ),
   spec: jsonObject.default({}).meta({
     description: 'Settings of the provider.',
