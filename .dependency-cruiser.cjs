@@ -1,39 +1,7 @@
+const { wings, dashboardRooms } = require('./scripts/rooms/rooms.cjs');
+
 const core = '^src/machines/';
 const npm = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'];
-
-/**
- * The wings of src/actors, each with the wings it stands on. `ports/` and the files next to
- * them, such as `deadline.ts`, belong to all.
- * A wing is entered by the file of its own name.
- */
-const wings = {
-  process: [],
-  telemetry: [],
-  oauth: [],
-  people: [],
-  records: [],
-  providers: [],
-  governance: ['process', 'providers'],
-  secrets: ['process', 'records'],
-  outbound: ['process', 'records', 'telemetry'],
-  tools: ['governance', 'oauth', 'outbound', 'process'],
-  channels: ['outbound', 'records'],
-  config: ['channels', 'governance', 'outbound', 'people', 'providers', 'records', 'telemetry'],
-  access: ['config', 'oauth', 'telemetry'],
-  card: ['config', 'tools'],
-  workspace: ['process'],
-  tasks: ['governance', 'people', 'providers', 'records', 'telemetry'],
-};
-
-/** The rooms of src/dashboard, each with the rooms that it uses. */
-const dashboardRooms = {
-  reading: [],
-  'sign-in': [],
-  builder: [],
-  workspace: ['reading', 'sign-in'],
-  routes: ['builder', 'reading', 'sign-in', 'workspace'],
-  server: ['builder', 'reading', 'routes', 'sign-in', 'workspace'],
-};
 
 /**
  * The packages of the product. They go into its bundle, so that npm installs them for whoever works on it alone; `piscina`
@@ -183,7 +151,7 @@ module.exports = {
       from: { path: '^(src|packages)/', pathNot: insideOf([wing]) },
       to: { path: insideOf([wing]), pathNot: [`^src/actors/${wing}/${wing}\\.ts$`, verifier] },
     })),
-    ...Object.entries(wings).map(([wing, below]) => ({
+    ...Object.entries(wings).map(([wing, { uses: below }]) => ({
       name: `${wing}-stands-on-its-own-wings`,
       comment: `src/actors/${wing} uses ${below.length === 0 ? 'no other wing' : below.join(', ')}.`,
       severity: 'error',
@@ -275,7 +243,7 @@ module.exports = {
         ],
       },
     },
-    ...Object.entries(dashboardRooms).map(([room, below]) => ({
+    ...Object.entries(dashboardRooms).map(([room, { uses: below }]) => ({
       name: `dashboard-${room}-stands-on-its-own-rooms`,
       comment: `src/dashboard/${room} uses ${below.length === 0 ? 'no other room of the dashboard' : below.join(', ')}.`,
       severity: 'error',

@@ -3,6 +3,7 @@ export const checks: readonly string[] = [
   'format:check',
   'skills:check',
   'house:check',
+  'rooms:check',
   'lint',
   'arrows',
   'types',
