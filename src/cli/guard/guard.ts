@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { systemClock } from '../../actors/system-clock.ts';
@@ -39,7 +39,6 @@ export async function guard(session: Session, options: GuardOptions): Promise<vo
     const text = plainLine(`${join(dir, 'service.yaml')} exists and keeps its rules`);
     output.warn(`${text}; choose another folder with --dir for another project`);
   }
-  warnOfEarlierRules(output, join(dir, 'service.yaml'));
   const flags = `--dir ${shellWord(dir)}`;
   output.note(plainLine(`see what waits:  ${commandLine(`task deferrals ${flags}`)}`));
   output.note(
@@ -56,13 +55,6 @@ export async function guard(session: Session, options: GuardOptions): Promise<vo
 
 /** Milliseconds after the start in which the first hook usually asks. */
 const hookWithin = 120_000;
-
-/** Rules that do not look at the folder of a call let a model run any command in some hosts. */
-function warnOfEarlierRules(output: Session['output'], path: string): void {
-  if (readFileSync(path, 'utf8').includes('call.cwd')) return;
-  const text = `the rules in ${path} do not look at the folder of a call (call.cwd), as those of earlier releases; move the file away and start guard again to write them anew`;
-  output.warn(plainLine(text));
-}
 
 /**
  * Throws CliError if the agent could write the rules of the gate: its folder is the project, below it, or above it, so that

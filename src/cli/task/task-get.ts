@@ -36,9 +36,7 @@ export async function taskGet(session: Session, id: string, options: GetOptions)
 }
 
 function showStates(output: Output, task: TaskJson): void {
-  const lines = stateLines(output, task, Date.now());
-  for (const line of lines) output.line(line);
-  if (lines.length === 0) output.note('no states are stored: an earlier release saved the task');
+  for (const line of stateLines(output, task, Date.now())) output.line(line);
 }
 
 /** Returns a task's pending deferral with its arguments; `null` if it was decided in the meantime. */

@@ -18,7 +18,7 @@ export const statePath = z.object({
     .exactOptional(),
 });
 
-/** Formats a task's path. For a task saved by an earlier version, only the current position is known. */
+/** Formats a task's path. A task whose row was lost has only its current position. */
 export function presentStates(
   { state, stage }: Task,
   { states, leftOut, version }: StateHistory,

@@ -22,7 +22,7 @@ export interface Message extends Annotated {
   messageId: string;
   /** The role that the sender specified, if it is not the role that the message counts as. */
   sentAs?: 'agent';
-  /** The sender; absent for the agent, without authentication, and in data of older releases. */
+  /** The sender; absent for the agent and without authentication. */
   sender?: Pick<Caller, 'provider' | 'userId' | 'email'>;
 }
 

@@ -2,7 +2,7 @@ import type { Exchange, SaidTurn } from '../domain/task.ts';
 
 /** A model turn with its finished calls, as sent in a later turn. */
 export interface ToldTurn {
-  /** The model's output; `null` if it was not stored, as in older snapshots. */
+  /** The model's output; `null` for a call without a turn of a model. */
   said: SaidTurn | null;
   exchanges: Exchange[];
   /** Number of exchanges up to and including its last one. */

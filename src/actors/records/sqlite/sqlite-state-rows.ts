@@ -21,7 +21,7 @@ export class SqliteStateRows implements StateRows {
     if (last > mostStates) this.#sql.trim.run(taskId, last - mostStates + 1);
   }
 
-  /** Returns the states that a task has entered, oldest first; none for a task saved by an earlier version. */
+  /** Returns the states that a task has entered, oldest first. */
   async of(taskId: string): Promise<StateHistory> {
     const rows = this.#sql.of.all(taskId).map((row) => ({
       first: Number(row['first']),

@@ -33,8 +33,7 @@ export function holdWrite(
 }
 
 /**
- * SQL condition for tasks with a decided call that its program has not received, or whose outcome is not known. It
- * needs no column that an older release leaves empty.
+ * SQL condition for tasks with a decided call that its program has not received, or whose outcome is not known.
  */
 export const isHoldDue = `deadline_at IS NOT NULL AND state = 'completed'`;
 

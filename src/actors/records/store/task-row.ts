@@ -32,10 +32,7 @@ export function columnsOf(task: Task): { brief: string; contents: string } {
 /** Parses a task from its complete row. Throws SyntaxError for an unreadable one. */
 function parseTask(row: TaskRow): Task {
   const { title: _, ...kept } = JSON.parse(String(row['task'])) as Task;
-  const contents = row['contents'];
-  // A row of an earlier version that SQLite could not split contains everything in one column.
-  if (contents === null) return kept;
-  return { ...kept, ...(JSON.parse(String(contents)) as Pick<Task, 'history' | 'answer'>) };
+  return { ...kept, ...(JSON.parse(String(row['contents'])) as Pick<Task, 'history' | 'answer'>) };
 }
 
 /** Parses a task; an unreadable one is returned as failed. Without the column `contents` it has no message contents. */

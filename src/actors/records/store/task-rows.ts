@@ -145,6 +145,6 @@ export interface SessionRows {
 
 /** Chart states that tasks have entered, with time and event. */
 export interface StateRows {
-  /** Returns the states that a task has entered, oldest first; none for a task saved by an earlier version. */
+  /** Returns the states that a task has entered, oldest first. */
   of(taskId: string): Promise<StateHistory>;
 }

@@ -37,8 +37,7 @@ export function historyOf(
     const { event, ts, task_id: task, fields } = objectOf(parseJson(line));
     const [, kind] = /^(?:task|hold)_deferred(?:_(.+))?$/.exec(textOf(event)) ?? [];
     const own = objectOf(fields);
-    // Logs of earlier releases have no id of the call.
-    const key = textOf(own['deferral_id']) || `${textOf(task)} ${textOf(own['tool'])}`;
+    const key = textOf(own['deferral_id']);
     if (kind === undefined && textOf(event).endsWith('_deferred')) {
       waits.set(key, {
         ...{ task: textOf(task), at: textOf(ts), end: null, by: null },
