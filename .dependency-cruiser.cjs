@@ -1,3 +1,4 @@
+// oxlint-disable-next-line typescript/no-unsafe-call -- `require` has no type in a CommonJS file.
 const { wings, dashboardRooms } = require('./scripts/rooms/rooms.cjs');
 
 const core = '^src/machines/';

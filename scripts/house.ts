@@ -44,7 +44,10 @@ function linesOf(files: { text: string }[]): number {
 }
 
 function wordsOf(files: { text: string }[]): number {
-  return files.reduce((sum, { text }) => sum + text.split(/\s+/).filter(Boolean).length, 0);
+  return files.reduce(
+    (sum, { text }) => sum + text.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word)).length,
+    0,
+  );
 }
 
 function refusedIn(files: { path: string; text: string }[]): number {
