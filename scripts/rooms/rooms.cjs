@@ -42,7 +42,8 @@ exports.wings = {
     uses: ['process', 'records', 'telemetry'],
   },
   tools: {
-    purpose: 'What can it do? `builtin/`, `skills/`, `scripts/`, `sandbox/`, `mcp/`',
+    purpose:
+      'What can it do? `builtin/`, `skills/`, `scripts/`, `sandbox/`, `mcp/` ([ARCHITECTURE.md](src/actors/tools/mcp/ARCHITECTURE.md))',
     uses: ['governance', 'oauth', 'outbound', 'process'],
   },
   channels: {

@@ -14,7 +14,7 @@ const same = (...paths: string[]): ForeignKey[] => paths.map((path) => ({ path, 
 
 const control = (path: string, lost: string): ForeignKey => ({ path, lost, isControl: true });
 
-/** Keys of the `forge.yaml` of Forge. Keys whose values change as well are also in `forge-values.ts`. */
+/** Keys of the `forge.yaml` of Forge. Keys whose values change as well are also in `move-forge.ts`. */
 export const forgeKeys: readonly ForeignKey[] = [
   ...same('agent_id', 'version', 'description'),
   { path: 'framework', lost: 'the loop of Holdpoint runs the agent' },
