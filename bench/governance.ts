@@ -7,7 +7,7 @@ import { securitySchema } from '../src/actors/governance/settings/schema-securit
 import type { Tool } from '../src/actors/ports/tool.ts';
 import { randomIds } from '../src/actors/random-ids.ts';
 import { systemClock } from '../src/actors/system-clock.ts';
-import { createGovernance } from '../src/agent/agent-governance.ts';
+import { createGovernance } from '../src/agent/policy/agent-governance.ts';
 import type { ToolCall } from '../src/machines/domain/task.ts';
 import type { Figure } from './figure.ts';
 

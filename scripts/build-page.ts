@@ -3,7 +3,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BuildOptions, Plugin } from 'vite';
-import { isPageBuilt } from '../src/agent/built-page.ts';
+import { isPageBuilt } from '../src/agent/start/built-page.ts';
 
 /**
  * Writes the page of the dashboard to `dist/ui/dashboard`, the approvals page to `dist/ui/approvals`, and that of an evidence bundle to `dist/ui/bundle.html`, when

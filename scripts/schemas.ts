@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { filesWithSchema, schemaName } from '../src/actors/config/config.ts';
-import { schemaText } from '../src/agent/write-schemas.ts';
+import { schemaText } from '../src/agent/create/write-schemas.ts';
 
 /** Writes the JSON Schemas of the configuration files to `schema`, where their `$id` is. */
 const { values } = parseArgs({

@@ -8,12 +8,12 @@ import type { Log } from '../../src/actors/ports/log.ts';
 import type { Tool } from '../../src/actors/ports/tool.ts';
 import { writeRuntimeToken } from '../../src/actors/process/process.ts';
 import type { TaskSystem } from '../../src/actors/tasks/tasks.ts';
-import { createSystem, type StandIns } from '../../src/agent/create-system.ts';
-import { namedTools } from '../../src/agent/named-tools.ts';
-import { type AgentRecords, openRecords } from '../../src/agent/open-records.ts';
-import { openTogether } from '../../src/agent/open-together.ts';
-import { readAccess } from '../../src/agent/read-access.ts';
-import { readAgent } from '../../src/agent/read-agent.ts';
+import { namedTools } from '../../src/agent/policy/named-tools.ts';
+import { createSystem, type StandIns } from '../../src/agent/start/create-system.ts';
+import { type AgentRecords, openRecords } from '../../src/agent/start/open-records.ts';
+import { openTogether } from '../../src/agent/start/open-together.ts';
+import { readAccess } from '../../src/agent/start/read-access.ts';
+import { readAgent } from '../../src/agent/start/read-agent.ts';
 import { keysOfUnaskedModels } from './unasked-models.ts';
 import { UnusableAgentError } from './unusable-agent-error.ts';
 

@@ -8,7 +8,7 @@ import {
 import type { Log } from '../../src/actors/ports/log.ts';
 import type { LanguageModel } from '../../src/actors/ports/model.ts';
 import { ToolMap } from '../../src/actors/tool-name.ts';
-import type { StandIns } from '../../src/agent/create-system.ts';
+import type { StandIns } from '../../src/agent/start/create-system.ts';
 
 export interface StandInParts {
   config: ServiceConfig;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
+import { type Agent, startAgent } from '../../src/agent/start/start-agent.ts';
 
 /** Statuses of 500 and more that are answers: not built, busy, and another version of HTTP. */
 const told = ['501', '503', '505'];

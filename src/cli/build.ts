@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { formatAgentSpec, writeAgentSpec } from '../actors/card/card.ts';
 import { systemClock } from '../actors/system-clock.ts';
-import { readAgent } from '../agent/read-agent.ts';
+import { readAgent } from '../agent/start/read-agent.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';

@@ -14,7 +14,12 @@ import {
 } from '../actors/process/process.ts';
 import { createLog } from '../actors/telemetry/telemetry.ts';
 import { serveLogPath } from '../actors/workspace/workspace.ts';
-import { type Agent, type AgentOptions, ConfigError, startAgent } from '../agent/start-agent.ts';
+import {
+  type Agent,
+  type AgentOptions,
+  ConfigError,
+  startAgent,
+} from '../agent/start/start-agent.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { messageOf } from '../machines/message-of.ts';
 import { CliError, exitCodes } from './cli-error.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { editorSchema, filesWithSchema } from '../actors/config/config.ts';
-import { editorLine } from '../agent/editor-line.ts';
-import { writeSchemas } from '../agent/write-schemas.ts';
+import { editorLine } from '../agent/create/editor-line.ts';
+import { writeSchemas } from '../agent/create/write-schemas.ts';
 import { codeOf } from '../machines/error-code.ts';
 import { agentDirectory } from './agent-directory.ts';
 import { CliError, exitCodes } from './cli-error.ts';

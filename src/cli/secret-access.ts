@@ -1,4 +1,4 @@
-import { agentEnvironment, needsPassphrase } from '../agent/agent-environment.ts';
+import { agentEnvironment, needsPassphrase } from '../agent/start/agent-environment.ts';
 import { askHidden } from './ask-hidden.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,4 @@
-import type { Agent } from '../agent/start-agent.ts';
+import type { Agent } from '../agent/start/start-agent.ts';
 
 /** The callbacks around a serving agent. */
 export interface Attendance {

@@ -1,5 +1,5 @@
 import type { Notify, NotifySettings } from '../actors/process/process.ts';
-import type { Agent } from '../agent/start-agent.ts';
+import type { Agent } from '../agent/start/start-agent.ts';
 
 type Health = Awaited<ReturnType<Agent['health']>>;
 

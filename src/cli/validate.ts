@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { commandLine } from '../actors/command-line.ts';
-import { checkAgent } from '../agent/agent-findings.ts';
-import { heldTools, rulesByName } from '../agent/ruled-tools.ts';
-import { staleSchemas } from '../agent/stale-schemas.ts';
+import { staleSchemas } from '../agent/create/stale-schemas.ts';
+import { heldTools, rulesByName } from '../agent/policy/ruled-tools.ts';
+import { checkAgent } from '../agent/start/agent-findings.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { asJson, configFailure } from './config-failure.ts';
 import { printWarnings } from './config-warnings.ts';

@@ -8,7 +8,7 @@ const source = join(import.meta.dirname, '../../src');
 
 /** A page on the web, a published schema and a file for all: nobody has called the command where they are read. */
 const forReadersElsewhere =
-  /^(http\/wire\/.+-page|actors\/config\/schema.*|agent\/service-text|ui\/dashboard\/.+)\.ts$/;
+  /^(http\/wire\/.+-page|actors\/(config|governance\/settings)\/schema.*|agent\/create\/service-text|ui\/dashboard\/.+)\.ts$/;
 
 afterEach(() => nameCommand(undefined));
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chainLine } from '../../src/actors/records/log/chain-line.ts';
 import { receiptClaims } from '../../src/actors/records/log/receipt-claims.ts';
 import { signReceipt } from '../../src/actors/records/log/sign-receipt.ts';
-import { builtBundlePage } from '../../src/agent/built-page.ts';
+import { builtBundlePage } from '../../src/agent/start/built-page.ts';
 import { bundleFiles } from '../../src/cli/audit/bundle-files.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { version } from '../../src/version.ts';

@@ -20,8 +20,8 @@ import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readBackup } from '../../src/agent/read-backup.ts';
-import { type BackupEntry, writeBackup } from '../../src/agent/write-backup.ts';
+import { readBackup } from '../../src/agent/backup/read-backup.ts';
+import { type BackupEntry, writeBackup } from '../../src/agent/backup/write-backup.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import {
   deferring,

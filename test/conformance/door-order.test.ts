@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent } from '../../src/agent/start-agent.ts';
+import { startAgent } from '../../src/agent/start/start-agent.ts';
 import { admissionWindow } from '../../src/machines/admission/admission-machine.ts';
 import { denial, says, startFakePlatform } from '../actors/access/admission/fake-platform.ts';
 import { startFakeService } from '../actors/access/auth/fake-service.ts';

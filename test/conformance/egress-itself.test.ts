@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent } from '../../src/agent/start-agent.ts';
+import { startAgent } from '../../src/agent/start/start-agent.ts';
 import { aServer } from '../actors/outbound/egress/a-server.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
 import { storeEnvironment } from '../helpers/kept-store.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { ConfigError } from '../../src/agent/read-start.ts';
+import { ConfigError } from '../../src/agent/start/read-start.ts';
 import { startKeyServer } from '../actors/access/auth/key-server.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { patient } from '../helpers/patient.ts';

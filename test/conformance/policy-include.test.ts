@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { digestOf } from '../../src/actors/config/config.ts';
-import { readAgent } from '../../src/agent/read-agent.ts';
+import { readAgent } from '../../src/agent/start/read-agent.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { patient } from '../helpers/patient.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { type AgentOptions, startAgent } from '../../src/agent/start-agent.ts';
+import { type AgentOptions, startAgent } from '../../src/agent/start/start-agent.ts';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
 import { storeEnvironment } from '../helpers/kept-store.ts';
 import { startTestAgent } from '../helpers/test-agent.ts';

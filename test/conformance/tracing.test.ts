@@ -2,7 +2,7 @@ import { context, propagation } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LanguageModel } from '../../src/actors/ports/model.ts';
 import { outboundTraceHeaders } from '../../src/actors/telemetry/spans.ts';
-import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
+import { type Agent, startAgent } from '../../src/agent/start/start-agent.ts';
 import {
   canary,
   denial,

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { planImport } from '../../src/agent/import-agent.ts';
-import { readImport } from '../../src/agent/read-import.ts';
+import { planImport } from '../../src/agent/import/import-agent.ts';
+import { readImport } from '../../src/agent/import/read-import.ts';
 import { agentFolder } from '../actors/tools/skills/agent-folder.ts';
 import { clone, fencesOf, readPage } from './fences.ts';
 

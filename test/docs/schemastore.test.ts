@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { filesWithSchema, schemaName } from '../../src/actors/config/config.ts';
-import { schemaText } from '../../src/agent/write-schemas.ts';
+import { schemaText } from '../../src/agent/create/write-schemas.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'deploy/schemastore');

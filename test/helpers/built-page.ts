@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
-import { isPageBuilt } from '../../src/agent/built-page.ts';
+import { isPageBuilt } from '../../src/agent/start/built-page.ts';
 import { pageHeaders } from '../../src/http/middleware/page-files.ts';
 
 const root = join(import.meta.dirname, '../..');

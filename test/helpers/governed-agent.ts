@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { LanguageModel } from '../../src/actors/ports/model.ts';
-import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
+import { type Agent, startAgent } from '../../src/agent/start/start-agent.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
 import { startAgentWithModel } from './agent-with-model.ts';
 import { storeEnvironment } from './kept-store.ts';

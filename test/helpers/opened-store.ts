@@ -5,8 +5,8 @@ import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import type { TaskStore } from '../../src/actors/records/store/task-store.ts';
 import { systemClock } from '../../src/actors/system-clock.ts';
 import type { SharedWork } from '../../src/actors/tasks/shared-work.ts';
-import { openShared, type SharedParts } from '../../src/agent/open-shared.ts';
-import { readAgent } from '../../src/agent/read-agent.ts';
+import { openShared, type SharedParts } from '../../src/agent/start/open-shared.ts';
+import { readAgent } from '../../src/agent/start/read-agent.ts';
 import { storeEnvironment } from './kept-store.ts';
 
 /** What a task system that a test puts together is kept by. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../src/actors/ports/clock.ts';
 import type { Log } from '../../src/actors/ports/log.ts';
-import { type Agent, startAgent } from '../../src/agent/start-agent.ts';
+import { type Agent, startAgent } from '../../src/agent/start/start-agent.ts';
 import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
 import { withoutCall } from './call-fields.ts';
@@ -139,7 +139,7 @@ export function reached(client: AgentClient, id: string, state: string): Promise
       expect(body.status?.state).toBe(state);
       return body;
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 30_000, interval: 5 },
   );
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRegistry, validateSkill } from '../../src/actors/tools/tools.ts';
-import { registrySkills } from '../../src/agent/skill-registry.ts';
+import { registrySkills } from '../../src/agent/skills/skill-registry.ts';
 import { agentFolder } from '../actors/tools/skills/agent-folder.ts';
 
 const skills = await registrySkills();

@@ -26,9 +26,9 @@ import {
 import { systemClock } from '../../actors/system-clock.ts';
 import { readSkills } from '../../actors/tools/tools.ts';
 import { scanFolders } from '../../actors/workspace/workspace.ts';
-import { builtBundlePage, PageBuildError } from '../../agent/built-page.ts';
-import { keptPolicy } from '../../agent/kept-policies.ts';
-import { policyText } from '../../agent/policy-digest.ts';
+import { keptPolicy } from '../../agent/policy/kept-policies.ts';
+import { policyText } from '../../agent/policy/policy-digest.ts';
+import { builtBundlePage, PageBuildError } from '../../agent/start/built-page.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../../machines/json.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import type { TimeRange } from '../../machines/time-range.ts';

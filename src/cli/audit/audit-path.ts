@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { SecretsError } from '../../actors/secrets/secrets.ts';
-import { agentEnvironment } from '../../agent/agent-environment.ts';
+import { agentEnvironment } from '../../agent/start/agent-environment.ts';
 import { chooseFolder } from '../choose-agent.ts';
 import { givenPassphrase } from '../secret-access.ts';
 import type { Session } from '../session.ts';

@@ -5,7 +5,7 @@ import {
   loadSharedStore,
   type PostgresLog,
 } from '../../actors/records/records.ts';
-import { needsPassphrase } from '../../agent/agent-environment.ts';
+import { needsPassphrase } from '../../agent/start/agent-environment.ts';
 import { environmentOf } from '../secret-access.ts';
 import type { Session } from '../session.ts';
 import { databaseAddress, urlVariable } from '../store/database-address.ts';

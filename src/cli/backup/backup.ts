@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { systemClock } from '../../actors/system-clock.ts';
-import { backupAgent, backupName, pruneBackups } from '../../agent/backup-agent.ts';
-import { backupKeys } from '../../agent/backup-keys.ts';
+import { backupAgent, backupName, pruneBackups } from '../../agent/backup/backup-agent.ts';
+import { backupKeys } from '../../agent/backup/backup-keys.ts';
 import { codeOf } from '../../machines/error-code.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { counted } from '../counted.ts';

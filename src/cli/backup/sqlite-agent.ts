@@ -1,5 +1,5 @@
 import { loadConfig, type ServiceConfig } from '../../actors/config/config.ts';
-import { assumedEnvironment } from '../../agent/lenient-environment.ts';
+import { assumedEnvironment } from '../../agent/start/lenient-environment.ts';
 import { agentDirectory } from '../agent-directory.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';

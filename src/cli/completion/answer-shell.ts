@@ -53,7 +53,7 @@ async function valuesOf(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Candida
 }
 
 async function skills(): Promise<Candidate[]> {
-  const { registrySkills } = await import('../../agent/skill-registry.ts');
+  const { registrySkills } = await import('../../agent/skills/skill-registry.ts');
   return (await registrySkills()).map(({ skill }) => ({
     value: skill.id,
     description: skill.description,
@@ -61,7 +61,7 @@ async function skills(): Promise<Candidate[]> {
 }
 
 async function categories(): Promise<Candidate[]> {
-  const { registrySkills } = await import('../../agent/skill-registry.ts');
+  const { registrySkills } = await import('../../agent/skills/skill-registry.ts');
   const names = new Set((await registrySkills()).flatMap(({ skill }) => skill.category ?? []));
   return [...names].map((value) => ({ value, description: '' }));
 }

@@ -6,7 +6,7 @@ import {
   verdictSentence,
   verifyFiles,
 } from '../../actors/records/records.ts';
-import type { Findings } from '../../agent/agent-findings.ts';
+import type { Findings } from '../../agent/start/agent-findings.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type ChannelFinding, probeChannels } from '../../actors/channels/channels.ts';
 import { commandLine } from '../../actors/command-line.ts';
 import { configuredAdapters, type ServiceConfig } from '../../actors/config/config.ts';
-import type { Findings } from '../../agent/agent-findings.ts';
+import type { Findings } from '../../agent/start/agent-findings.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Finding, Subject } from './check.ts';

@@ -1,5 +1,5 @@
 import { gapWords, policyGapIn } from '../../actors/workspace/workspace.ts';
-import type { Findings } from '../../agent/agent-findings.ts';
+import type { Findings } from '../../agent/start/agent-findings.ts';
 import type { Finding, Subject } from './check.ts';
 
 /** Checks that the running agent's policy matches its files; returns no finding if the agent is not running. */

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { hasSecretFile, SecretsError } from '../../actors/secrets/secrets.ts';
-import { agentEnvironment, secretPath } from '../../agent/agent-environment.ts';
+import { agentEnvironment, secretPath } from '../../agent/start/agent-environment.ts';
 import { plainLine } from '../plain-text.ts';
 import { passphraseFor } from '../secret-access.ts';
 import type { Session } from '../session.ts';

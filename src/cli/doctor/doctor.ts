@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { readSection, type ServiceConfig } from '../../actors/config/config.ts';
-import { checkAgent } from '../../agent/agent-findings.ts';
+import { checkAgent } from '../../agent/start/agent-findings.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
 import type { Session } from '../session.ts';

@@ -2,7 +2,7 @@ import type { ChannelsReading } from '../../actors/channels/channels.ts';
 import { configuredAdapters, type ServiceConfig } from '../../actors/config/config.ts';
 import { isUsualModel } from '../../actors/providers/providers.ts';
 import { type WithheldVariables, withholdVariables } from '../../actors/secrets/secrets.ts';
-import { checkAgent, type Findings } from '../../agent/agent-findings.ts';
+import { checkAgent, type Findings } from '../../agent/start/agent-findings.ts';
 import { usualKeyVariable } from '../../machines/models/key-variable.ts';
 import type { Finding, Subject } from './check.ts';
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { AddSkillError } from '../../actors/workspace/workspace.ts';
-import { CreateError, createImported, type Unmet } from '../../agent/create-agent.ts';
-import { type ImportPlan, planImport } from '../../agent/import-agent.ts';
-import { registryWarning } from '../../agent/mcp-server-text.ts';
-import { readImport } from '../../agent/read-import.ts';
+import { CreateError, createImported, type Unmet } from '../../agent/create/create-agent.ts';
+import { registryWarning } from '../../agent/create/mcp-server-text.ts';
+import { type ImportPlan, planImport } from '../../agent/import/import-agent.ts';
+import { readImport } from '../../agent/import/read-import.ts';
 import type { MovedKey } from '../../machines/moving/moved-key.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';

@@ -1,6 +1,6 @@
 import { note } from '@clack/prompts';
 import type { Actor } from 'xstate';
-import { previewAgent } from '../../agent/preview-agent.ts';
+import { previewAgent } from '../../agent/start/preview-agent.ts';
 import { questions } from '../../machines/wizard/agent-answers.ts';
 import { gateProvider } from '../../machines/wizard/offers.ts';
 import type { WizardContext, wizardMachine } from '../../machines/wizard/wizard-machine.ts';

@@ -1,10 +1,10 @@
 import { commandLine } from '../../actors/command-line.ts';
 import { readSection } from '../../actors/config/config.ts';
 import { SecretsError } from '../../actors/secrets/secrets.ts';
-import { environmentFolder } from '../../agent/agent-environment.ts';
-import { assumedEnvironment } from '../../agent/lenient-environment.ts';
-import { registryWarning } from '../../agent/mcp-server-text.ts';
-import { addMcpServer, type McpServerOrder } from '../../agent/new-mcp-server.ts';
+import { registryWarning } from '../../agent/create/mcp-server-text.ts';
+import { addMcpServer, type McpServerOrder } from '../../agent/create/new-mcp-server.ts';
+import { environmentFolder } from '../../agent/start/agent-environment.ts';
+import { assumedEnvironment } from '../../agent/start/lenient-environment.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { agentDirectory } from '../agent-directory.ts';
 import { CliError, exitCodes } from '../cli-error.ts';

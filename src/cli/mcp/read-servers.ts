@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../actors/config/config.ts';
 import { type McpServerSettings, SeenTools, SeenToolsError } from '../../actors/tools/tools.ts';
-import { assumedEnvironment } from '../../agent/lenient-environment.ts';
+import { assumedEnvironment } from '../../agent/start/lenient-environment.ts';
 import { messageOf } from '../../machines/message-of.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';

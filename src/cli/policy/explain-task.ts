@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { checkAgent } from '../../agent/agent-findings.ts';
+import { checkAgent } from '../../agent/start/agent-findings.ts';
 import { auditReader } from '../../dashboard/reading/audit-reader.ts';
 import { explainCalls, summaryOf } from '../../dashboard/reading/preview-policy.ts';
 import {

@@ -5,11 +5,11 @@ import { compileGuardrails, compileModify } from '../../actors/governance/govern
 import { systemClock } from '../../actors/system-clock.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { matchesName } from '../../actors/tool-name.ts';
-import { readGuardrails } from '../../agent/agent-guardrails.ts';
-import { keptPolicy } from '../../agent/kept-policies.ts';
-import { isAssumed, lenientEnvironment } from '../../agent/lenient-environment.ts';
-import { diffPolicies, type PolicyChange } from '../../agent/policy-diff.ts';
-import { type AgentReading, readAgent } from '../../agent/read-agent.ts';
+import { readGuardrails } from '../../agent/policy/agent-guardrails.ts';
+import { keptPolicy } from '../../agent/policy/kept-policies.ts';
+import { diffPolicies, type PolicyChange } from '../../agent/policy/policy-diff.ts';
+import { isAssumed, lenientEnvironment } from '../../agent/start/lenient-environment.ts';
+import { type AgentReading, readAgent } from '../../agent/start/read-agent.ts';
 import { auditReader } from '../../dashboard/reading/audit-reader.ts';
 import { explainWith, strengthOf } from '../../dashboard/reading/preview-policy.ts';
 import { lastCalls } from '../../dashboard/reading/recorded-calls-of.ts';

@@ -3,7 +3,7 @@ import { exportTask, type TakeLine } from '../../actors/records/records.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { normalName } from '../../actors/tool-name.ts';
 import { readConfigText, withAllowance, YamlTextError } from '../../actors/workspace/workspace.ts';
-import { readAgent } from '../../agent/read-agent.ts';
+import { readAgent } from '../../agent/start/read-agent.ts';
 import {
   DecidedCalls,
   type SuggestedRule,

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { placedDenials, placedRules, type ServiceConfig } from '../../actors/config/config.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
-import { readAgent } from '../../agent/read-agent.ts';
+import { readAgent } from '../../agent/start/read-agent.ts';
 import { PolicyTableError, type TestRow, tableIn } from '../../dashboard/reading/policy-table.ts';
 import { testRows } from '../../dashboard/reading/test-rows.ts';
 import { codeOf } from '../../machines/error-code.ts';

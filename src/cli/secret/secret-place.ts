@@ -1,6 +1,6 @@
 import { commandLine } from '../../actors/command-line.ts';
 import { hasSecretFile } from '../../actors/secrets/secrets.ts';
-import { secretPath } from '../../agent/agent-environment.ts';
+import { secretPath } from '../../agent/start/agent-environment.ts';
 import { agentDirectory } from '../agent-directory.ts';
 import { askHidden } from '../ask-hidden.ts';
 import { CliError, exitCodes } from '../cli-error.ts';

@@ -1,7 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import { commandLine } from '../../actors/command-line.ts';
 import type { RegistrySkill } from '../../actors/tools/tools.ts';
-import { registrySkills } from '../../agent/skill-registry.ts';
+import { registrySkills } from '../../agent/skills/skill-registry.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 

@@ -4,12 +4,17 @@ import { commandLine } from '../../actors/command-line.ts';
 import { findProgram } from '../../actors/process/process.ts';
 import type { RegistrySkill } from '../../actors/tools/tools.ts';
 import { AddSkillError } from '../../actors/workspace/workspace.ts';
-import { attachSkill, planSkill, type SkillPlan } from '../../agent/attach-skill.ts';
-import type { AgentPlace } from '../../agent/held-rules.ts';
-import { isSkillSource, readSkillFiles } from '../../agent/read-skill-files.ts';
-import { comparePinned, readPin, type SkillDifference, writePin } from '../../agent/skill-pins.ts';
-import { skillsOf } from '../../agent/skill-source.ts';
-import { asSkillPlan } from '../../agent/skill-words.ts';
+import type { AgentPlace } from '../../agent/policy/held-rules.ts';
+import { attachSkill, planSkill, type SkillPlan } from '../../agent/skills/attach-skill.ts';
+import { isSkillSource, readSkillFiles } from '../../agent/skills/read-skill-files.ts';
+import {
+  comparePinned,
+  readPin,
+  type SkillDifference,
+  writePin,
+} from '../../agent/skills/skill-pins.ts';
+import { skillsOf } from '../../agent/skills/skill-source.ts';
+import { asSkillPlan } from '../../agent/skills/skill-words.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { agentDirectory } from '../agent-directory.ts';
 import { CliError } from '../cli-error.ts';

@@ -1,6 +1,6 @@
 import { commandLine } from '../../actors/command-line.ts';
-import { registrySkills } from '../../agent/skill-registry.ts';
-import { asSkillSummary } from '../../agent/skill-words.ts';
+import { registrySkills } from '../../agent/skills/skill-registry.ts';
+import { asSkillSummary } from '../../agent/skills/skill-words.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { plainLine } from '../plain-text.ts';
 import type { Session } from '../session.ts';

@@ -1,5 +1,5 @@
 import { commandLine } from '../../actors/command-line.ts';
-import { asSkillDetail } from '../../agent/skill-words.ts';
+import { asSkillDetail } from '../../agent/skills/skill-words.ts';
 import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { knownSkill } from './known-skill.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { copyAgentStore } from '../../agent/copy-agent-store.ts';
+import { copyAgentStore } from '../../agent/backup/copy-agent-store.ts';
 import { counted } from '../counted.ts';
 import { plainLine } from '../plain-text.ts';
 import { showProgress } from '../progress.ts';

@@ -1,4 +1,4 @@
-import { settleCopiedStore } from '../../agent/settle-copied-store.ts';
+import { settleCopiedStore } from '../../agent/backup/settle-copied-store.ts';
 import { counted } from '../counted.ts';
 import type { Session } from '../session.ts';
 import { sharedAgent } from './shared-agent.ts';

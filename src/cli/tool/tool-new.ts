@@ -1,8 +1,12 @@
 import { relative, resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
-import { assumedEnvironment } from '../../agent/lenient-environment.ts';
-import { type MadeTool, makeTool, type ToolOrder } from '../../agent/new-tool.ts';
-import { sampleArguments, type ToolArgument, type ToolLanguage } from '../../agent/tool-texts.ts';
+import { type MadeTool, makeTool, type ToolOrder } from '../../agent/create/new-tool.ts';
+import {
+  sampleArguments,
+  type ToolArgument,
+  type ToolLanguage,
+} from '../../agent/create/tool-texts.ts';
+import { assumedEnvironment } from '../../agent/start/lenient-environment.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { agentDirectory } from '../agent-directory.ts';
 import { CliError, exitCodes } from '../cli-error.ts';

@@ -1,6 +1,6 @@
 import { randomToken } from '../../actors/process/process.ts';
 import { createLog } from '../../actors/telemetry/telemetry.ts';
-import { isPageBuilt, PageBuildError } from '../../agent/built-page.ts';
+import { isPageBuilt, PageBuildError } from '../../agent/start/built-page.ts';
 import { type Dashboard, serveDashboard } from '../../dashboard/server/serve-dashboard.ts';
 import { plainLine } from '../plain-text.ts';
 import { ownCommand } from '../serve/own-command.ts';

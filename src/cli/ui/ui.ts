@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { dashboardToken, randomToken } from '../../actors/process/process.ts';
-import { PageBuildError } from '../../agent/built-page.ts';
+import { PageBuildError } from '../../agent/start/built-page.ts';
 import { lateLog } from '../../dashboard/server/late-log.ts';
 import { type Dashboard, serveDashboard } from '../../dashboard/server/serve-dashboard.ts';
 import type { TeamOptions } from '../../dashboard/server/team-access.ts';

@@ -3,8 +3,12 @@ import { resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { publicKey, storeStanding } from '../../actors/records/records.ts';
 import { systemClock } from '../../actors/system-clock.ts';
-import { restoreAgent } from '../../agent/restore-agent.ts';
-import { readUpgradeNote, removeUpgradeNote, type UpgradeNote } from '../../agent/upgrade-note.ts';
+import { restoreAgent } from '../../agent/backup/restore-agent.ts';
+import {
+  readUpgradeNote,
+  removeUpgradeNote,
+  type UpgradeNote,
+} from '../../agent/backup/upgrade-note.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { version as release } from '../../version.ts';
 import { sqliteAgent } from '../backup/sqlite-agent.ts';

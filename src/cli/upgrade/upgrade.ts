@@ -5,11 +5,16 @@ import type { ServiceConfig } from '../../actors/config/config.ts';
 import { type StoreStanding, storeStanding } from '../../actors/records/records.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { LaunchError } from '../../actors/workspace/workspace.ts';
-import { checkAgent } from '../../agent/agent-findings.ts';
-import { type Backup, backupAgent, backupName, pruneBackups } from '../../agent/backup-agent.ts';
-import { backupKeys } from '../../agent/backup-keys.ts';
-import { assumedEnvironment } from '../../agent/lenient-environment.ts';
-import { type UpgradeNote, writeUpgradeNote } from '../../agent/upgrade-note.ts';
+import {
+  type Backup,
+  backupAgent,
+  backupName,
+  pruneBackups,
+} from '../../agent/backup/backup-agent.ts';
+import { backupKeys } from '../../agent/backup/backup-keys.ts';
+import { type UpgradeNote, writeUpgradeNote } from '../../agent/backup/upgrade-note.ts';
+import { checkAgent } from '../../agent/start/agent-findings.ts';
+import { assumedEnvironment } from '../../agent/start/lenient-environment.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { version as release } from '../../version.ts';
 import { sqliteAgent } from '../backup/sqlite-agent.ts';

@@ -1,8 +1,8 @@
 import { isUsualModel } from '../../actors/providers/providers.ts';
 import { SecretsError } from '../../actors/secrets/secrets.ts';
-import { agentEnvironment } from '../../agent/agent-environment.ts';
-import { checkAgent } from '../../agent/agent-findings.ts';
-import { withAssumed } from '../../agent/lenient-environment.ts';
+import { agentEnvironment } from '../../agent/start/agent-environment.ts';
+import { checkAgent } from '../../agent/start/agent-findings.ts';
+import { withAssumed } from '../../agent/start/lenient-environment.ts';
 import type { ModelOfAgent } from './builder-model.ts';
 
 /**

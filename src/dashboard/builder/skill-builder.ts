@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Clock } from '../../actors/ports/clock.ts';
 import { toolsToHold } from '../../actors/tools/tools.ts';
 import { ConfigFileError } from '../../actors/workspace/workspace.ts';
-import { planHeldRules, usableAgent } from '../../agent/held-rules.ts';
-import { lenientEnvironment } from '../../agent/lenient-environment.ts';
+import { planHeldRules, usableAgent } from '../../agent/policy/held-rules.ts';
+import { lenientEnvironment } from '../../agent/start/lenient-environment.ts';
 import type {
   BuilderSettingsJson,
   BuilderStatusJson,

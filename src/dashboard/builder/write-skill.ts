@@ -8,15 +8,15 @@ import {
   readAgentText,
   revertConfig,
 } from '../../actors/workspace/workspace.ts';
-import { environmentFolder } from '../../agent/agent-environment.ts';
-import { checkAgent } from '../../agent/agent-findings.ts';
-import { missingVariables } from '../../agent/attach-skill.ts';
 import {
   type AgentPlace,
   planHeldRules,
   usableAgent,
   writeHeldRules,
-} from '../../agent/held-rules.ts';
+} from '../../agent/policy/held-rules.ts';
+import { missingVariables } from '../../agent/skills/attach-skill.ts';
+import { environmentFolder } from '../../agent/start/agent-environment.ts';
+import { checkAgent } from '../../agent/start/agent-findings.ts';
 import type {
   CustomSkillContentJson,
   SkillSaveResultJson,

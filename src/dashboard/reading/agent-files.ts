@@ -8,12 +8,12 @@ import { silentLog } from '../../actors/silent-log.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { ToolMap } from '../../actors/tool-name.ts';
 import { resolveInside } from '../../actors/tools/tools.ts';
-import { agentEnvironment } from '../../agent/agent-environment.ts';
-import { checkAgent } from '../../agent/agent-findings.ts';
-import { lenientEnvironment } from '../../agent/lenient-environment.ts';
-import { namedTools } from '../../agent/named-tools.ts';
-import { readAgent } from '../../agent/read-agent.ts';
-import { unsetVariables } from '../../agent/rule-conditions.ts';
+import { namedTools } from '../../agent/policy/named-tools.ts';
+import { unsetVariables } from '../../agent/policy/rule-conditions.ts';
+import { agentEnvironment } from '../../agent/start/agent-environment.ts';
+import { checkAgent } from '../../agent/start/agent-findings.ts';
+import { lenientEnvironment } from '../../agent/start/lenient-environment.ts';
+import { readAgent } from '../../agent/start/read-agent.ts';
 import type { ConfigCheckJson, ProblemJson } from '../../http/wire/dashboard/config-json.ts';
 import type { PolicyPreviewJson } from '../../http/wire/dashboard/explain-json.ts';
 import type {

@@ -5,7 +5,7 @@ import { commandLine } from '../../actors/command-line.ts';
 import { loadConfig } from '../../actors/config/config.ts';
 import { logFilesOf, type OpenLogFile } from '../../actors/records/records.ts';
 import { resolveInside } from '../../actors/tools/tools.ts';
-import { lenientEnvironment } from '../../agent/lenient-environment.ts';
+import { lenientEnvironment } from '../../agent/start/lenient-environment.ts';
 import { Problem } from '../../http/wire/problem.ts';
 import { plainLine } from '../../machines/plain-line.ts';
 import { shellWord } from '../../machines/shell-word.ts';

@@ -10,7 +10,7 @@ import type { Log } from '../../actors/ports/log.ts';
 import type { Tool } from '../../actors/ports/tool.ts';
 import { randomIds } from '../../actors/random-ids.ts';
 import { acceptCall } from '../../actors/tasks/tasks.ts';
-import type { Governance } from '../../agent/agent-governance.ts';
+import type { Governance } from '../../agent/policy/agent-governance.ts';
 import type { CallOrigin } from '../../machines/domain/hold.ts';
 import type { Caller, Message, RanCall } from '../../machines/domain/task.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';

@@ -2,8 +2,8 @@ import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import type { Tool } from '../../actors/ports/tool.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
-import { createGovernance, type Governance } from '../../agent/agent-governance.ts';
-import type { AgentReading } from '../../agent/read-agent.ts';
+import { createGovernance, type Governance } from '../../agent/policy/agent-governance.ts';
+import type { AgentReading } from '../../agent/start/read-agent.ts';
 
 /** The governance of an agent whose files have been read. It makes no outbound request on its own. */
 export interface OpenPolicy extends Governance {

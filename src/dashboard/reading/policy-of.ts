@@ -8,9 +8,9 @@ import {
 import { effectiveHosts } from '../../actors/outbound/outbound.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
-import { derivedEndpoints } from '../../agent/derived-endpoints.ts';
-import { namedTools } from '../../agent/named-tools.ts';
-import { readAgent } from '../../agent/read-agent.ts';
+import { namedTools } from '../../agent/policy/named-tools.ts';
+import { derivedEndpoints } from '../../agent/start/derived-endpoints.ts';
+import { readAgent } from '../../agent/start/read-agent.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
 import { answerWindow } from '../../machines/channels/conversation-limits.ts';
 import { formatDuration } from '../../machines/duration.ts';

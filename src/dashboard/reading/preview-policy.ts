@@ -1,6 +1,6 @@
 import { silentLog } from '../../actors/silent-log.ts';
 import { systemClock } from '../../actors/system-clock.ts';
-import { type AgentReading, readAgent } from '../../agent/read-agent.ts';
+import { type AgentReading, readAgent } from '../../agent/start/read-agent.ts';
 import type {
   CallExplanationJson,
   PolicyPreviewJson,

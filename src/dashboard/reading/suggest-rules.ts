@@ -2,7 +2,7 @@ import { type CelType, typesOf } from '../../actors/governance/governance.ts';
 import { silentLog } from '../../actors/silent-log.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { normalName } from '../../actors/tool-name.ts';
-import type { AgentReading } from '../../agent/read-agent.ts';
+import type { AgentReading } from '../../agent/start/read-agent.ts';
 import { eventOfWait } from '../../machines/domain/hold-events.ts';
 import {
   conditionCandidates,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
-import type { AgentReading } from '../../agent/read-agent.ts';
+import type { AgentReading } from '../../agent/start/read-agent.ts';
 import { explainCall } from './explain-call.ts';
 import type { Explanation } from './explanation.ts';
 import { openPolicy } from './open-policy.ts';

@@ -13,7 +13,7 @@ import {
   openWorkspace,
   type Workspace,
 } from '../../actors/workspace/workspace.ts';
-import { builtPages } from '../../agent/built-page.ts';
+import { builtPages } from '../../agent/start/built-page.ts';
 import { listen } from '../../http/listen.ts';
 import { readPageFiles } from '../../http/middleware/page-files.ts';
 import { urlOf } from '../../machines/url-of.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { CreateError, createAgent } from '../../agent/create-agent.ts';
-import { previewAgent } from '../../agent/preview-agent.ts';
-import { skillOffers } from '../../agent/skill-offers.ts';
+import { CreateError, createAgent } from '../../agent/create/create-agent.ts';
+import { skillOffers } from '../../agent/skills/skill-offers.ts';
+import { previewAgent } from '../../agent/start/preview-agent.ts';
 import type { WizardPreviewJson } from '../../http/wire/dashboard/wizard-json.ts';
 import type { AgentAnswers } from '../../machines/wizard/agent-answers.ts';
 import { type AgentPlan, agentPlan } from '../../machines/wizard/agent-plan.ts';

@@ -1,9 +1,9 @@
 import { formatProblem, type ServiceConfig } from '../../actors/config/config.ts';
 import type { AgentDescription } from '../../actors/workspace/workspace.ts';
-import { needsPassphrase } from '../../agent/agent-environment.ts';
-import { checkAgent } from '../../agent/agent-findings.ts';
-import { isAssumed, lenientEnvironment } from '../../agent/lenient-environment.ts';
-import { heldTools } from '../../agent/ruled-tools.ts';
+import { heldTools } from '../../agent/policy/ruled-tools.ts';
+import { needsPassphrase } from '../../agent/start/agent-environment.ts';
+import { checkAgent } from '../../agent/start/agent-findings.ts';
+import { isAssumed, lenientEnvironment } from '../../agent/start/lenient-environment.ts';
 import { messageOf } from '../../machines/message-of.ts';
 
 /** Maximum length of an agent's problem text in characters. */

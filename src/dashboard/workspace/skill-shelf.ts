@@ -1,7 +1,7 @@
-import { attachSkill, planSkill } from '../../agent/attach-skill.ts';
-import { lenientEnvironment } from '../../agent/lenient-environment.ts';
-import { registrySkill, registrySkills } from '../../agent/skill-registry.ts';
-import { asSkillDetail, asSkillPlan, asSkillSummary } from '../../agent/skill-words.ts';
+import { attachSkill, planSkill } from '../../agent/skills/attach-skill.ts';
+import { registrySkill, registrySkills } from '../../agent/skills/skill-registry.ts';
+import { asSkillDetail, asSkillPlan, asSkillSummary } from '../../agent/skills/skill-words.ts';
+import { lenientEnvironment } from '../../agent/start/lenient-environment.ts';
 import type {
   SkillDetailJson,
   SkillPlanJson,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readGuardrails } from '../../../src/agent/agent-guardrails.ts';
+import { readGuardrails } from '../../../src/agent/policy/agent-guardrails.ts';
 import { linesOf, read } from './reading.ts';
 
 function linesFor(section: string, env: Record<string, string> = {}): string[] {

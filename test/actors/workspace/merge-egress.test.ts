@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mergeEgress, readAgentText } from '../../../src/actors/workspace/workspace.ts';
-import { checkAgent } from '../../../src/agent/agent-findings.ts';
+import { checkAgent } from '../../../src/agent/start/agent-findings.ts';
 import { agentFolder } from '../tools/skills/agent-folder.ts';
 
 const text = `# the desk

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startAgent } from '../../../src/agent/start-agent.ts';
+import { startAgent } from '../../../src/agent/start/start-agent.ts';
 import { denial, says, startFakePlatform } from '../../actors/access/admission/fake-platform.ts';
 import { playing } from '../../helpers/agent-client.ts';
 import { AgentFolder } from '../../helpers/agent-folder.ts';

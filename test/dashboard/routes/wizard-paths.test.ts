@@ -5,7 +5,7 @@ import { type AnyMachineSnapshot, createActor } from 'xstate';
 import { parse } from 'yaml';
 import '../../../src/dashboard/workspace/agent-maker.ts';
 import { loadConfig } from '../../../src/actors/config/config.ts';
-import { skillOffers } from '../../../src/agent/skill-offers.ts';
+import { skillOffers } from '../../../src/agent/skills/skill-offers.ts';
 import {
   type AgentAnswers,
   firstAnswers,

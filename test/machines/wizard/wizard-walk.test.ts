@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { getNextSnapshot, initialTransition } from 'xstate';
 import { parse } from 'yaml';
 import { channelSchemas, parseConfig } from '../../../src/actors/config/config.ts';
-import { channelText, serviceText } from '../../../src/agent/service-text.ts';
+import { channelText, serviceText } from '../../../src/agent/create/service-text.ts';
 import type { JsonObject } from '../../../src/machines/json.ts';
 import {
   agentId,

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
+import { compileGuardrails } from '../../../src/actors/governance/guardrails/guardrails.ts';
+import { policyEvent } from '../../../src/agent/policy/policy-event.ts';
+
+it('names no layer of an agent that has none', () => {
+  expect(
+    policyEvent(serviceSchema.parse({ agent_id: 'x' }), null, [], { policySha256: 'abc' }),
+  ).toEqual({
+    event: 'policy_loaded',
+    fields: {
+      version: '0.0.0',
+      policy_sha256: 'abc',
+      layers: [],
+      deferred_tools: [],
+      egress: 'allowlist',
+    },
+  });
+});
+
+it('names every layer that is on, and the tools that wait for a person', () => {
+  const hold = { to: 'channel:console:*' };
+  const config = serviceSchema.parse({
+    agent_id: 'x',
+    version: '1.2.0',
+    security: {
+      intent_alignment: { enabled: true, provider: 'local' },
+      step_up: { enabled: true, tools: { pay: 'gold' } },
+      modify: { enabled: true },
+      defer: { enabled: true, tools: { pay: hold, 'close-all': hold, 'comes-later': hold } },
+    },
+    credentials: [{ tool: 'pay', provider: 'static' }],
+    audit: { capture: { tool_args: true, llm_messages: true } },
+    egress: { mode: 'dev-open' },
+    mcp: {
+      servers: [
+        { name: 'shop', command: 'node', tools: { deny: ['refund'] } },
+        { name: 'files', url: 'https://files.example.com/mcp', tools: { allow: ['read'] } },
+      ],
+    },
+  });
+  const compiled = compileGuardrails(config.security.guardrails);
+  const guardrails = compiled.ok ? compiled.guardrails : null;
+  expect(
+    policyEvent(config, guardrails, ['pay', 'close_all', 'look'], {
+      policySha256: 'abc',
+      sandbox: 'bwrap',
+    }).fields,
+  ).toEqual({
+    version: '1.2.0',
+    policy_sha256: 'abc',
+    layers: ['guardrails', 'intent_alignment', 'step_up', 'modify', 'defer', 'credentials'],
+    deferred_tools: ['close_all', 'pay'],
+    capture: ['tool_args', 'llm_messages'],
+    egress: 'dev-open',
+    mcp: [
+      { server: 'shop', deny: ['refund'] },
+      { server: 'files', allow: ['read'] },
+    ],
+    sandbox: 'bwrap',
+  });
+});
