@@ -1,4 +1,4 @@
-// The A2A SDK's own server with an agent that completes at once: what the daemon is measured beside.
+// The A2A SDK's own server with an agent that completes at once: the daemon is compared with it.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AgentCard, Role, TaskState } from '@a2a-js/sdk';

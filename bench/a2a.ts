@@ -18,7 +18,7 @@ interface Subject {
 }
 
 /**
- * Echoes over JSON-RPC of A2A 0.3.0 and 1.0, beside the legacy send and beside the SDK's own server, which
+ * Echoes over JSON-RPC of A2A 0.3.0 and 1.0, next to the legacy send and the SDK's own server, which
  * keeps its tasks in memory and writes no audit log; all in one run.
  */
 export async function a2aFigures(): Promise<Figure[]> {

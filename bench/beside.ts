@@ -25,7 +25,7 @@ interface Turn {
 }
 
 /**
- * Durable echoes of the daemon beside those of the SDK's own server, which keeps its tasks in memory and writes no log:
+ * Durable echoes of the daemon next to those of the SDK's own server, which keeps its tasks in memory and writes no log:
  * both processes are alive at once, the same client sends to them in turns, and each figure is the median of five. The
  * CPU time for a request is what a noisy machine cannot bend.
  */

@@ -20,7 +20,7 @@ const file = join(import.meta.dirname, 'costs.json');
 
 /**
  * Compares the CPU of operations with the committed costs of this machine type and returns the sentences about those
- * that exceed them. All are measured in turns beside the SDK's server, so that a busy machine changes both. `isWriting`
+ * that exceed them. All are measured in turns with the SDK's server, so that a busy machine changes both. `isWriting`
  * commits the measured costs instead.
  */
 export async function checkCosts(isWriting: boolean): Promise<string[]> {

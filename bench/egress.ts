@@ -30,7 +30,7 @@ export async function egressFigures(): Promise<Figure[]> {
   try {
     const times = new Map<string, number[]>(Object.keys(ways).map((way) => [way, []]));
     for (let round = 0; round < requests; round += 1) {
-      // In turn, so that whatever else the machine does meets them all alike.
+      // In turn, so that other load of the machine affects all of them equally.
       for (const [way, run] of Object.entries(ways)) {
         const began = performance.now();
         await run();

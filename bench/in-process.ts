@@ -54,7 +54,7 @@ const security = securitySchema.parse({
   defer: { enabled: true, default_timeout: '24h', tools: { noop: { to: 'channel:console:*' } } },
 });
 
-/** Opens the task system of a folder; `onTool` hears of every run of its one tool, which is held. */
+/** Opens the task system of a folder; `onTool` receives every run of its one tool, which is held. */
 export async function openSystem(
   directory: string,
   onTool: () => void = () => undefined,

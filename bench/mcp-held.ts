@@ -21,7 +21,7 @@ const period = 10;
 const mostSessions = 4_000;
 const addresses = 64;
 
-/** Files that the daemon and this process need beside a connection for each call. */
+/** Files that the daemon and this process need in addition to a connection for each call. */
 const spareFiles = 2_500;
 
 const progressMark = '"method":"notifications/progress"';

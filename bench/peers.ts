@@ -45,7 +45,7 @@ interface Running {
 }
 
 /**
- * Runs that wait for an approval, of the product beside those of others: the same work in the same turns, each in a
+ * Runs that wait for an approval, of the product next to those of others: the same work in the same turns, each in a
  * process of its own. Returns the tables and what they mean, as Markdown.
  */
 export async function peersSection(): Promise<string> {
@@ -232,7 +232,7 @@ function runningOf(opened: Or<Running>): Running {
   return opened;
 }
 
-/** What fails is a row that says so, and no end of the benchmark. */
+/** A failure becomes a row that reports it; the benchmark continues. */
 async function orReason<Value>(run: () => Promise<Value>): Promise<Or<Value>> {
   try {
     return await run();

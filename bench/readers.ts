@@ -18,7 +18,7 @@ const marker = Buffer.from('event: task');
 /** Readers of every change of an agent, of each of which nothing is kept but how many changes came. */
 class Readers {
   readonly #sockets: Socket[] = [];
-  /** Changes that each reader was told of, by its number. */
+  /** Changes that each reader received, by its number. */
   readonly told: number[] = [];
   cut = 0;
 
@@ -37,7 +37,7 @@ class Readers {
       await pause(2);
   }
 
-  /** Resolves once nobody is told of anything more, for a second. */
+  /** Resolves once no reader has received a change for a second. */
   async caughtUp(): Promise<void> {
     for (let before = -1; before !== this.total; ) {
       before = this.total;
@@ -45,7 +45,7 @@ class Readers {
     }
   }
 
-  /** Changes that all of them were told of. */
+  /** Changes that all of them received. */
   get total(): number {
     return this.told.reduce((sum, count) => sum + count, 0);
   }

@@ -136,7 +136,7 @@ export async function resumeFigures(parked: number): Promise<Figure[]> {
   }
 }
 
-/** How soon a daemon answers that has nothing to go on with. */
+/** How soon a daemon answers that has no task to resume. */
 export async function coldStartFigures(): Promise<Figure[]> {
   const times: number[] = [];
   for (let round = 0; round < 5; round += 1) {

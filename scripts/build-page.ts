@@ -7,7 +7,7 @@ import { isPageBuilt } from '../src/agent/start/built-page.ts';
 
 /**
  * Writes the page of the dashboard to `dist/ui/dashboard`, the approvals page to `dist/ui/approvals`, and that of an evidence bundle to `dist/ui/bundle.html`, when
- * they are missing or older than their sources; `--force` writes them whatever their age. The finished folder takes the place of the last one at once, so that a server of it never reads a
+ * they are missing or older than their sources; `--force` writes them regardless of their age. The finished folder takes the place of the last one at once, so that a server of it never reads a
  * half.
  */
 const root = join(import.meta.dirname, '..');
@@ -135,7 +135,7 @@ async function buildBundlePage(): Promise<void> {
   await rename(fresh, join(dirname(built), 'bundle.html'));
 }
 
-/** Has the document load what `main.ts` imports beside it, and not after it. */
+/** Has the document load what `main.ts` imports in parallel with it, and not after it. */
 function preloadBegin(): Plugin {
   return {
     name: 'preload-begin',
@@ -156,7 +156,7 @@ function preloadBegin(): Plugin {
   };
 }
 
-/** Puts the folder where the last one is; whoever builds at the same time may be first, with the same files. */
+/** Puts the folder where the last one is; another build at the same time may be first, with the same files. */
 async function replace(fresh: string, target: string): Promise<void> {
   const last = join(dirname(target), `.replaced.${process.pid}`);
   await rename(target, last).catch(() => undefined);

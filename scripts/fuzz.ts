@@ -1,5 +1,5 @@
 // Gives everything that reads what others wrote texts that are bent towards what its code has not done yet: `npm run fuzz`,
-// or `npm run fuzz -- config token --seconds 600`. Each finding is told with its text in base64, which `--replay` takes.
+// or `npm run fuzz -- config token --seconds 600`. Each finding is printed with its text in base64, which `--replay` takes.
 import { register } from 'node:module';
 import { parseArgs } from 'node:util';
 import { watcher } from './fuzz/coverage.ts';

@@ -7,10 +7,15 @@ const files = globSync([
   'src/**/*.{ts,svelte,css}',
   'packages/**/*.{ts,svelte,md}',
   'docs/**/*.md',
+  'scripts/**/*.{ts,md}',
+  'bench/**/*.{ts,mjs,md}',
+  'examples/**/*.{ts,mjs,md}',
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-]).filter((file) => !/(?:^|\/)(?:node_modules|dist)\//.test(file));
+]).filter(
+  (file) => !/(?:^|\/)(?:node_modules|dist)\/|^scripts\/language\/banned-in\.ts$/.test(file),
+);
 const found = files.flatMap((file) => bannedIn(file, readFileSync(file, 'utf8')));
 for (const { place, phrase, instead } of found) console.log(`${place}: "${phrase}"; ${instead}`);
 process.exit(found.length === 0 ? 0 : 1);

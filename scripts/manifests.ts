@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 const chart = join(root, 'deploy/helm/holdpoint');
 const isCheck = process.argv.includes('--check');
 
-/** Each folder is the chart with the values beside it; the rest of the folder is written by hand. */
+/** Each folder is the chart with the values next to it; the rest of the folder is written by hand. */
 const folders = ['deploy/kubernetes', 'deploy/kubernetes/sqlite', 'deploy/dashboard'];
 const byHand = ['values.yaml', 'kustomization.yaml', 'secret.example.yaml', 'dashboard.yaml'];
 

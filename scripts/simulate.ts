@@ -1,5 +1,5 @@
 // Plays simulated stories with faults and looks at every invariant: `npm run simulate -- --seeds 10000`, from `--first`.
-// One that breaks something is told with its seed, which plays it again: `npm run simulate -- --first 17 --seeds 1`.
+// A schedule that breaks something is printed with its seed, which repeats it: `npm run simulate -- --first 17 --seeds 1`.
 import { mkdirSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { simulate } from '../test/simulation/simulation.ts';

@@ -1,4 +1,4 @@
-// Runs the tests and, beside them, the checks; says at last what failed and how many of each did what. A file that fails
+// Runs the tests and, in parallel, the checks; says at last what failed and how many of each did what. A file that fails
 // runs once more by itself when all are done: one that then passes is named as flaky.
 // Arguments are those of `vitest run`. Where files are named, these tests alone run and no check; the long suite has no
 // check either. `--touched` runs every check, and of the tests those that the change calls for.

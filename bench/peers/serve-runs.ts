@@ -6,11 +6,11 @@ export interface Start {
   directory: string;
   /** What its server said of itself, where it has one. */
   server: Record<string, string>;
-  /** Whether every commit reaches the disk before it is told, of those that leave it open. */
+  /** Whether every commit reaches the disk before it is reported, of those that leave it open. */
   isFull: boolean;
 }
 
-/** Opens the runs of a program, says so to the benchmark that started it, and does what that asks until it is gone. */
+/** Opens the runs of a program, reports that to the benchmark that started it, and serves its requests until it exits. */
 export async function serve(open: (start: Start) => Promise<Runs>): Promise<void> {
   endWithBench();
   const runs = await open(JSON.parse(process.argv[2] ?? '{}') as Start);
@@ -23,7 +23,7 @@ export async function serve(open: (start: Start) => Promise<Runs>): Promise<void
   process.send?.({ answer: {} });
 }
 
-/** Says what others need to know of a server that runs, and ends it with the benchmark that started it. */
+/** Reports the address of a running server, and stops it when the benchmark that started it exits. */
 export function serveServer(
   pid: number,
   server: Record<string, string>,

@@ -6,7 +6,7 @@ import { type LogLevel, type OutputChunk, type Plugin, type RolldownLog, rolldow
 const root = join(import.meta.dirname, '../..');
 const source = join(root, 'src');
 
-/** Packages that find their own files by path; npm installs them beside the bundle. */
+/** Packages that find their own files by path; npm installs them next to the bundle. */
 const external = ['piscina'];
 
 /** The command, and what tests of others start an agent with. */
@@ -47,7 +47,7 @@ export async function writeBundle(folder: string): Promise<string[]> {
 
 /**
  * Writes `testing.js`, which checks the Node that runs it before it evaluates the bundle: what fails there on an old one
- * is a built-in module that is not there, in words that do not say so.
+ * is a built-in module that is not there, with a message that does not name the cause.
  */
 function writeCheckedFace(folder: string): void {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -63,7 +63,7 @@ function writeCheckedFace(folder: string): void {
   writeFileSync(join(folder, 'testing.js'), face);
 }
 
-/** Makes each module that runs in a worker a file beside the one that names it. */
+/** Makes each module that runs in a worker a file next to the one that names it. */
 const workers: Plugin = {
   name: 'workers',
   transform: {

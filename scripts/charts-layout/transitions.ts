@@ -20,7 +20,7 @@ export function transitionsOf(root: AnyStateNode): Transition[] {
     );
 }
 
-/** Says whether a task never rests in a state, as it is left at once whatever holds. */
+/** Returns whether a task never rests in a state, as it always leaves the state at once. */
 export function isPassed({ always }: AnyStateNode): boolean {
   return always?.some(({ guard }) => guard === undefined) ?? false;
 }

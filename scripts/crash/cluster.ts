@@ -11,11 +11,11 @@ export type StoreKind = 'postgres' | 'sqlite';
 export interface ClusterOptions {
   store: StoreKind;
   onRestart: 'abandon' | 'resume';
-  /** A gate keeps its waiting calls at a restart, whatever `onRestart` is. */
+  /** A gate keeps its waiting calls at a restart, regardless of `onRestart`. */
   kind?: 'agent' | 'gate';
 }
 
-/** Where a daemon can be ended to the point, beside any moment. */
+/** Exact points at which a daemon can be killed, in addition to random moments. */
 export const killPoints = [
   'before-commit',
   'in-commit',
@@ -35,7 +35,7 @@ export class Cluster {
   /** The name of the database; empty for a file. */
   readonly database: string;
   readonly folders: readonly AgentFolder[];
-  /** Who is told of calls that wait, and of tasks that change. */
+  /** The receivers of messages about waiting calls and changed tasks. */
   readonly people: People;
   /** What daemons said that ended and were not to. */
   readonly fallen: string[] = [];

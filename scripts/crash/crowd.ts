@@ -23,7 +23,7 @@ export abstract class Crowd {
     // Callers of tasks are looked for with the tasks.
   }
 
-  /** Returns what they were told and is not so, a sentence each. */
+  /** Returns the reports to them that are wrong, one sentence each. */
   abstract broken(lines: readonly AuditLine[]): Promise<string[]>;
 
   /** Ends the load; what waits is decided until nothing does. */

@@ -6,7 +6,7 @@ import { brokenHolds, type ToldHold, type ToldOutcome } from '../../test/helpers
 import type { AuditLine } from '../../test/helpers/test-agent.ts';
 import { Crowd } from './crowd.ts';
 
-/** A call that a program asks for, and its hold once the program was told of it. */
+/** A call that a program asks for, and its hold once the program has received it. */
 interface AskedCall {
   key: string;
   tool: string;
@@ -48,7 +48,7 @@ export class HoldLoad extends Crowd {
     ]);
   }
 
-  /** Ids of the holds that programs were told of. */
+  /** Ids of the holds that programs have received. */
   get known(): ReadonlySet<string> {
     return new Set(this.answers.map(({ holdId }) => holdId));
   }

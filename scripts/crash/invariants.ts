@@ -123,7 +123,7 @@ async function unfinished(
   return broken;
 }
 
-/** How long receivers may be told later, in milliseconds. */
+/** How late receivers may be notified, in milliseconds. */
 const patience = 60_000;
 
 async function receiversBehind({ people, alive }: Cluster, { followed }: Load): Promise<string[]> {

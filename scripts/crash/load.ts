@@ -20,7 +20,7 @@ interface Waiting {
 
 /** Callers and approvers of a cluster of agents. */
 export class Load extends Crowd {
-  /** Ids of the tasks of which somebody was told. */
+  /** Ids of the tasks that a client has received. */
   readonly accepted = new Set<string>();
   /** Final states as they were answered, by the id of the task. */
   readonly answered = new Map<string, string>();
@@ -78,7 +78,7 @@ export class Load extends Crowd {
     );
   }
 
-  /** Has a receiver told of a task. */
+  /** Registers a receiver for a task. */
   async #follow(agent: AgentProcess, taskId: string): Promise<void> {
     const pushNotificationConfig = { id: 'one', url: this.cluster.people.receiver };
     const params = { taskId, pushNotificationConfig };
@@ -86,7 +86,7 @@ export class Load extends Crowd {
     if ((answer.body as { result?: object }).result === undefined) return;
     const task = await agent.get(`/tasks/${taskId}`);
     const { status } = task.body as { status?: { state: string } };
-    // Who comes after the end is told nothing.
+    // A receiver that registers after the end receives nothing.
     if (status?.state === 'deferred') this.followed.add(taskId);
   }
 }

@@ -9,7 +9,7 @@ export const peopleSecret = {
   DESK_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 'desk').toString('base64')}`,
 };
 
-/** What the desk is told of a call. */
+/** The message about a call that the desk receives. */
 interface DeskEvent {
   type: string;
   data: { task_id: string };
@@ -20,17 +20,17 @@ const outcomes = new Set(
   ['approved', 'rejected', 'timed_out', 'canceled', 'abandoned'].map((name) => `approval.${name}`),
 );
 
-/** What a receiver is told of a task, in 0.3.0. */
+/** The message about a task that a receiver receives, in 0.3.0. */
 interface TaskNews {
   id: string;
   status: { state: string };
 }
 
-/** Those outside who are told: the desk that is asked for releases, and the receivers of tasks. */
+/** The receivers outside: the desk that is asked for releases, and the receivers of tasks. */
 export class People {
-  /** What the desk was told of, by task: the types of the events. */
+  /** The messages that the desk received, by task: the types of the events. */
   readonly desk = new Map<string, string[]>();
-  /** States that receivers were told of, by task. */
+  /** States that receivers received, by task. */
   readonly receivers = new Map<string, string[]>();
   readonly #server: Server;
 
@@ -73,7 +73,7 @@ export class People {
     const behind = [...followed].filter((id) => this.receivers.get(id)?.at(-1) !== stateOf(id));
     return behind.map((id) => {
       const told = this.receivers.get(id)?.join(', ') ?? 'nothing';
-      return `the receiver of task ${id} was told ${told}, and it is ${stateOf(id)}`;
+      return `the receiver of task ${id} received ${told}, and it is ${stateOf(id)}`;
     });
   }
 
@@ -86,7 +86,7 @@ export class People {
     return asked.filter((types) => types.every((type) => !outcomes.has(type))).length;
   }
 
-  /** Hears no more. */
+  /** Stops receiving. */
   async close(): Promise<void> {
     this.#server.close();
     this.#server.closeAllConnections();

@@ -8,16 +8,16 @@ import { Load } from './load.ts';
 
 export interface RoundsOptions extends ClusterOptions {
   rounds: number;
-  /** What every choice is drawn from, so that a run can be had again. */
+  /** The source of every random choice, so that a run can be repeated. */
   seed: number;
-  /** Hears of each fault. */
+  /** Receives each fault. */
   tell?: (line: string) => void;
 }
 
 /** What came of the rounds. */
 export interface RoundsResult {
   faults: number;
-  /** Tasks or holds that somebody was told of. */
+  /** Tasks or holds that a client has received. */
   accepted: number;
   decisions: number;
   /** Calls that ran, or were handed out. */

@@ -30,7 +30,7 @@ const longest = 4_096;
 
 interface Bending {
   chance: Chance;
-  /** What can be put in beside what everybody stumbles over. */
+  /** Further insertions, in addition to those that often cause errors. */
   words: readonly string[];
   /** Texts of which a part can be put in. */
   others: readonly Buffer[];

@@ -46,7 +46,7 @@ import { takeRequest } from './take-request.ts';
 /** What a reader throws when nobody has thought of what it was given. */
 const slips = [TypeError, RangeError, ReferenceError, SyntaxError];
 
-/** Makes a target of what reads a text; a sentence that it throws for whoever wrote the text is an answer. */
+/** Makes a target of a reader of strings; an error message that it throws for the author of the string is a valid result. */
 function reading(read: (text: string) => unknown): Target['take'] {
   return readingBytes((bytes) => read(bytes.toString('utf8')));
 }

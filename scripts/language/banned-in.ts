@@ -30,6 +30,7 @@ export function bannedIn(file: string, text: string): Banned[] {
   return text.split('\n').flatMap((line, index) => {
     const prose = line
       .replaceAll(codeFont, '')
+      .replace(/^\s*\w+: \w+,$/, '')
       .replaceAll(/\.\.?\/[\w./-]+/g, '')
       .replaceAll(/\b\w+(?:\.\w+)+\b/g, '');
     return phrases.flatMap(([pattern, instead]) => {

@@ -7,7 +7,7 @@ export function keptResults(folder: string): string {
 }
 
 /**
- * Returns how Stryker changes the sources of a folder; the tests are those that `vitest.config.ts` is told of. With `rest`
+ * Returns how Stryker changes the sources of a folder; the tests are those that `vitest.config.ts` receives. With `rest`
  * only those changes are tried that are new, or of which no result is kept.
  */
 export function strykerOptions(folder: string, rest: boolean): PartialStrykerOptions {

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { CheapestFirst } from './cheapest-first.ts';
 
-/** The tests beside one folder, as the suite asks them. */
+/** The tests of one folder, as the suite asks them. */
 export default defineConfig({
   test: {
     // As in the suite; a fifth of the time besides.

@@ -18,7 +18,7 @@ export interface Demo {
   close(): Promise<void>;
 }
 
-/** Serves the demo, and resolves once its story is told. */
+/** Serves the demo, and resolves once its story is complete. */
 export async function openDemo(): Promise<Demo> {
   const home = mkdtempSync(join(tmpdir(), 'holdpoint-home-'));
   const env = { PATH: process.env['PATH'], HOME: home };

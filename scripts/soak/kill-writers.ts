@@ -13,14 +13,14 @@ export interface SoakOptions {
   kills: number;
   /** Milliseconds after which no further writer is started. */
   limit: number;
-  /** Hears of each kill, from 1. */
+  /** Receives the number of each kill, from 1. */
   onKill?: (number: number) => void;
 }
 
 /** What a soak came to. */
 export interface SoakReport {
   kills: number;
-  /** Changes of tasks that were told to be on disk. */
+  /** Changes of tasks that were reported to be on disk. */
   kept: number;
   files: number;
   seconds: number;

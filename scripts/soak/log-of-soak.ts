@@ -60,7 +60,7 @@ export async function whatIsWrong(
   return [
     ...wrong,
     ...[...told].flatMap(([id, revision]) =>
-      (rows.get(id) ?? 0) < revision ? [`${id} was told to be kept and is not`] : [],
+      (rows.get(id) ?? 0) < revision ? [`${id} was reported as stored and is not`] : [],
     ),
     ...[...rows].flatMap(([id, revision]) =>
       written.get(id) === revision

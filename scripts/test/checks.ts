@@ -1,4 +1,4 @@
-/** The npm scripts that `npm test` runs beside the tests, the cheapest first. */
+/** The npm scripts that `npm test` runs in parallel with the tests, the cheapest first. */
 export const checks: readonly string[] = [
   'format:check',
   'skills:check',
