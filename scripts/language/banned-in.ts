@@ -24,7 +24,10 @@ const phrases: [phrase: RegExp, instead: string][] = [
   [/\bknows? of\b/i, 'write "has" or "can read"'],
 ];
 
-/** Lists the banned phrases of a text. Names of code, such as `heardSince`, and code font in Markdown are no words of a sentence. */
+/**
+ * Lists the banned phrases of a text. Names of code, such as `heardSince`, entries of an object that name a value, and code
+ * font in Markdown are no words of a sentence.
+ */
 export function bannedIn(file: string, text: string): Banned[] {
   const codeFont = file.endsWith('.md') ? /`[^`]*`/g : /(?!)/g;
   return text.split('\n').flatMap((line, index) => {
