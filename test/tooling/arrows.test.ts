@@ -132,7 +132,7 @@ const allowed = [
   ['src/http/app.ts', "import Koa from 'koa';\nimport { A } from '../actors/tasks/tasks.ts';"],
   ['src/http/wire.ts', "import { z } from 'zod';\nimport type { A } from '../machines/b.ts';"],
   [
-    'src/agent/start/start-agent.ts',
+    'src/agent/start-agent.ts',
     "import { A } from '../actors/tasks/tasks.ts';\nimport { B } from '../http/app.ts';",
   ],
   ['src/http/listen.ts', ''],
@@ -150,7 +150,7 @@ const allowed = [
   ['src/http/caller-tasks.ts', ''],
   [
     'packages/testing/testing.ts',
-    "import { A } from '../../src/agent/start/start-agent.ts';\nimport { B } from '../../src/http/caller-tasks.ts';",
+    "import { A } from '../../src/agent/start-agent.ts';\nimport { B } from '../../src/http/caller-tasks.ts';",
   ],
   ['packages/testing/arbitraries.ts', "import fc from 'fast-check';"],
   ['packages/testing/simulated-clock.ts', ''],

@@ -197,7 +197,7 @@ export class WorkspaceAgent {
       clock,
       log,
       onUp: () => onGap(this),
-      onDown: () => void this.look(),
+      onDown: () => void this.#lookAfterLoss(),
       onEvent: (message) => changed.add(message),
     });
     const pulse = new Pulse({ line, clock, onChange: () => this.#changed() });
@@ -207,6 +207,15 @@ export class WorkspaceAgent {
       changed.close();
     };
     this.#way = { pid, line, pulse, leave: end };
+  }
+
+  /** Looks after a lost connection. A failure is logged, because the next scan of the folder looks again. */
+  async #lookAfterLoss(): Promise<void> {
+    try {
+      await this.look();
+    } catch (error) {
+      this.#options.log.error({ error }, 'workspace: the state of an agent could not be read');
+    }
   }
 
   async #leave(): Promise<void> {
