@@ -6,7 +6,7 @@ import { AgentFolder } from '../../helpers/agent-folder.ts';
 import { launchAgentProcess } from '../../helpers/agent-process.ts';
 import { webClient } from '../../helpers/web-issuer.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 
 it('serves the approvals page in a clone without a build', async () => {
   const clone = mkdtempSync(join(tmpdir(), 'clone-'));

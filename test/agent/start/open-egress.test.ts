@@ -60,7 +60,7 @@ describe('the egress of an agent', () => {
       if (isWithoutBwrap && sandbox !== 'env') return;
       const said: string[] = [];
       const say = (_fields: object, message: string) => void said.push(message);
-      const { skills } = await readSkills(join(import.meta.dirname, '../../examples/refunds'));
+      const { skills } = await readSkills(join(import.meta.dirname, '../../../examples/refunds'));
       await open(
         { egress: { sandbox }, audit: { signing }, security: { defer } },
         { toolbox: { tools, skills }, log: { info: say, warn: say, error: say } },
