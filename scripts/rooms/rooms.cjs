@@ -51,11 +51,12 @@ exports.wings = {
     uses: ['outbound', 'records'],
   },
   config: {
-    purpose: 'What is configured?',
+    purpose: 'What is configured? ([ARCHITECTURE.md](src/actors/config/ARCHITECTURE.md))',
     uses: ['channels', 'governance', 'outbound', 'people', 'providers', 'records', 'telemetry'],
   },
   access: {
-    purpose: 'Who may call? `auth/`, `sign-in/`, `admission/`',
+    purpose:
+      'Who may call? `auth/`, `sign-in/`, `admission/` ([ARCHITECTURE.md](src/actors/access/ARCHITECTURE.md))',
     uses: ['config', 'oauth', 'telemetry'],
   },
   card: {
