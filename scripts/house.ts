@@ -6,9 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { copiesIn } from './house/copies-in.ts';
 import { declarationsIn, facts } from './house/declarations-in.ts';
 import { bannedIn } from './language/banned-in.ts';
+import { partOf, tableOf, withPart } from './pages/generated-part.ts';
 
 const page = 'CONTRIBUTING.md';
-const [start, end] = ['<!-- house:start -->', '<!-- house:end -->'];
+const part = 'weight';
 
 /** Figures by their name in the table. */
 function measured(): Map<string, number> {
@@ -59,31 +60,25 @@ function hundreds(count: number): number {
 }
 
 function committed(text: string): Map<string, number> {
-  const table = text.slice(text.indexOf(start), text.indexOf(end));
-  const rows = table.matchAll(/^\| (.+?) +\| +([\d,]+) \|$/gm);
+  const rows = partOf(text, part).matchAll(/^\| (.+?) \| ([\d,]+) \|$/gm);
   return new Map(
     [...rows].map(([, name = '', count = '']) => [name, Number(count.replaceAll(',', ''))]),
   );
 }
 
-function tableOf(figures: ReadonlyMap<string, number>): string {
-  const rows = [...figures].map(([name, count]) => `| ${name} | ${count.toLocaleString('en')} |`);
-  return ['| Figure | at most |', '|---|---|', ...rows].join('\n');
-}
-
 const figures = measured();
+const rows = [...figures].map(([name, count]) => [name, count.toLocaleString('en')]);
+const table = tableOf(['Figure', 'at most'], rows);
 const text = readFileSync(page, 'utf8');
-if (process.argv.includes('--write')) {
-  const [before, after] = [text.slice(0, text.indexOf(start)), text.slice(text.indexOf(end))];
-  writeFileSync(page, `${before}${start}\n${tableOf(figures)}\n${after}`);
-}
-const bounds = committed(readFileSync(page, 'utf8'));
-const above = [...figures].filter(([name, count]) => count > (bounds.get(name) ?? 0));
-if (!process.argv.includes('--check')) console.log(tableOf(figures));
-else
+if (process.argv.includes('--write')) writeFileSync(page, withPart(text, part, table));
+if (process.argv.includes('--check')) {
+  const bounds = committed(text);
+  const above = [...figures].filter(([name, count]) => count > (bounds.get(name) ?? 0));
   for (const [name, count] of above) {
+    const bound = bounds.get(name) ?? 'no figure';
     console.log(
-      `${page}: ${name} are ${count}, above ${bounds.get(name) ?? 'no figure'}; remove some, or run npm run house -- --write and say why in the commit`,
+      `${page}: ${name} are ${count}, above ${bound}; remove some, or run npm run house -- --write and say why in the commit`,
     );
   }
-process.exit(process.argv.includes('--check') && above.length > 0 ? 1 : 0);
+  process.exitCode = above.length > 0 ? 1 : 0;
+} else console.log(table.trimEnd());

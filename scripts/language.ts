@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { bannedIn } from './language/banned-in.ts';
 
 const files = globSync([
-  'src/**/*.{ts,svelte,css}',
+  'src/**/*.{ts,svelte,css,md}',
   'packages/**/*.{ts,svelte,md}',
   'docs/**/*.md',
   'scripts/**/*.{ts,md}',

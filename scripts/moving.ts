@@ -6,6 +6,7 @@ import {
   forgeKeys,
   serverKeys,
 } from '../src/machines/moving/foreign-keys.ts';
+import { tableOf, withPart } from './pages/generated-part.ts';
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const file = `${import.meta.dirname}/../docs/moving.md`;
@@ -18,11 +19,7 @@ const page = [
     ['Name there', 'Name here'],
     Object.entries(foreignValues).map(([there, here]) => [`\`${there}\``, `\`${here}\``]),
   ),
-].reduce((text, { name, lines }) => {
-  const place = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- end of ${name} -->)`);
-  if (!place.test(text)) throw new Error(`docs/moving.md has no place for ${name}`);
-  return text.replace(place, (_, start: string, end: string) => `${start}${lines}${end}`);
-}, written);
+].reduce((text, { name, lines }) => withPart(text, name, lines), written);
 
 if (!values.check) writeFileSync(file, page);
 else if (page !== written) {
@@ -60,6 +57,5 @@ function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): { name: string; lines: string } {
-  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`);
-  return { name, lines: `\n${lines.join('')}\n` };
+  return { name, lines: `\n${tableOf(head, rows)}\n` };
 }

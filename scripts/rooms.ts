@@ -1,8 +1,8 @@
 // Writes the tables of rooms in CONTRIBUTING.md from the import rules: `npm run rooms`. With `--check` it fails when one is
 // stale.
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tableOf, withPart } from './pages/generated-part.ts';
 
 type Rooms = Readonly<Record<string, { purpose: string; uses: readonly string[] }>>;
 
@@ -13,11 +13,10 @@ const { wings, dashboardRooms } = createRequire(import.meta.url)('./rooms/rooms.
 };
 
 const text = readFileSync(page, 'utf8');
-const written = withTable(
-  withTable(text, 'wings', ['Wing', 'Question', 'Uses'], wings),
-  'dashboardRooms',
-  ['Room', 'What it does', 'Uses'],
-  dashboardRooms,
+const written = withPart(
+  withPart(text, 'wings', roomsTable(['Wing', 'Question', 'Uses'], wings)),
+  'rooms of the dashboard',
+  roomsTable(['Room', 'What it does', 'Uses'], dashboardRooms),
 );
 
 if (!process.argv.includes('--check')) writeFileSync(page, written);
@@ -26,14 +25,10 @@ else if (written !== text) {
   process.exitCode = 1;
 }
 
-function withTable(page: string, name: string, heads: readonly string[], rooms: Rooms): string {
+function roomsTable(head: readonly string[], rooms: Rooms): string {
   const rows = Object.entries(rooms).map(([room, { purpose, uses }]) => {
     const used = uses.map((one) => `\`${one}\``).join(', ');
-    return `| \`${room}/\` | ${purpose} | ${used === '' ? 'none' : used} |`;
+    return [`\`${room}/\``, purpose, used === '' ? 'none' : used];
   });
-  const table = [`| ${heads.join(' | ')} |`, '| --- | --- | --- |', ...rows].join('\n');
-  const [start, end] = [`<!-- rooms:${name} -->`, `<!-- /rooms:${name} -->`];
-  const [before, after] = [page.indexOf(start), page.indexOf(end)];
-  if (before < 0 || after < before) throw new Error(`${name} has no place in the page`);
-  return `${page.slice(0, before)}${start}\n${table}\n${page.slice(after)}`;
+  return tableOf(head, rows);
 }

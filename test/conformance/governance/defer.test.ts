@@ -78,7 +78,7 @@ const unheld: Outcome = {
 };
 
 describe('DEFER as configured', () => {
-  it('a rejection is told to the model under on_reject: tool_result', async () => {
+  it('the model receives a rejection under on_reject: tool_result', async () => {
     await expectOutcome(
       'REST',
       { settings: holding({}, { on_reject: 'tool_result' }), script, decision: rejection },
