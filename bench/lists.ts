@@ -114,7 +114,6 @@ function aDeferral(id: string, at: number): NonNullable<Task['deferral']> {
       timeout: 1e12,
       approvers: null,
       quorum: 1,
-      fourEyes: false,
     },
     ...{
       bindApprover: false,

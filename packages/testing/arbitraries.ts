@@ -2,7 +2,7 @@
 // fast-check.
 
 import fc, { type Arbitrary } from 'fast-check';
-import type { RequiredReason } from '../../src/machines/domain/task.ts';
+import type { RequiredReason } from '../../src/machines/domain/rule-options.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import type { ModelCommand, ModelRules } from './model-command.ts';
 import type { DecideOptions, ScriptStep, SendOptions } from './test-agent.ts';

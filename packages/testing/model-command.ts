@@ -1,4 +1,4 @@
-import type { RequiredReason } from '../../src/machines/domain/task.ts';
+import type { RequiredReason } from '../../src/machines/domain/rule-options.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 
 /** The hold rules of an agent, with the names of `security.defer`. */

@@ -17,7 +17,6 @@ export function aRequest(overrides: Partial<ApprovalRequest> = {}): ApprovalRequ
     target: 'channel:slack:#refunds',
     approvers: null,
     quorum: 1,
-    fourEyes: false,
     approvals: [],
     stage: 'asked',
     timeout: 300_000,

@@ -70,7 +70,6 @@ it('fills in what a task starts from, and what a rule leaves open', () => {
     contextTemplate: 'tool={tool} args={args}',
     approvers: null,
     quorum: 2,
-    fourEyes: false,
     bindApprover: false,
     distinctCallers: false,
     onReject: 'fail',

@@ -1,3 +1,4 @@
+import { allOptions, optionTerms } from '../../machines/domain/rule-options.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { normaliseApprovers } from '../../machines/governance/approvers.ts';
 import { approvalsIn, type Quorum } from '../../machines/governance/quorum.ts';
@@ -86,13 +87,7 @@ function looserHold(
       `a quorum of ${JSON.stringify(hold.quorum)}`,
     ],
     ['timeout', rule.timeout > hold.timeout, `a timeout of ${formatDuration(hold.timeout)}`],
-    ['four_eyes', !rule.four_eyes && hold.four_eyes, 'four_eyes'],
-    [
-      'require_passkey',
-      rule.require_passkey === false && hold.require_passkey === true,
-      'a passkey',
-    ],
-    ['edit', rule.edit && !hold.edit, 'that no approval changes the arguments'],
+    ...looserOptions(rule, hold),
     ['approvers', listed.length > 0 && others.length > 0, 'approvers of its own list'],
   ];
   return looser
@@ -102,6 +97,18 @@ function looserHold(
       const message = `${place} demands ${demand}, and an included policy cannot be loosened; write at least as strict a value`;
       return errorAt([...path, key], message);
     });
+}
+
+function looserOptions(
+  rule: Hold,
+  hold: Hold,
+): [key: keyof Hold, isLooser: boolean, demand: string][] {
+  const [own, others] = [optionTerms(rule), optionTerms(hold)];
+  return allOptions.map(([term, { key, stricter }]) => {
+    const both = stricter?.(own[term] as never, others[term] as never);
+    const isLooser = stricter !== undefined && both !== own[term];
+    return [key, isLooser, `${key}: ${JSON.stringify(others[term] ?? false)}`];
+  });
 }
 
 /** A quorum by groups is compared by group, because another group is no substitute. */

@@ -38,6 +38,7 @@ export { listsArguments } from './policy/named-arguments.ts';
 export { createGovernInForce, Policies, type PolicyVersion } from './policy/policies.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
 export { noFacts } from './policy/rule-lists.ts';
+export { ruleTerms } from './policy/rule-terms.ts';
 export { definitionDigest, runsDigest } from './policy/runs-digest.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';
 export { hiding } from './policy/shown-arguments.ts';

@@ -1,3 +1,5 @@
+import { ruleOptions } from '../../machines/domain/rule-options.ts';
+
 /** Placeholder for a redacted value. */
 export const redactedText = '[redacted]';
 
@@ -21,10 +23,8 @@ const shownKeys = new Set([
   'credential',
   'escalateAt',
   'expiresAt',
-  'fourEyes',
   'id',
   'idempotent',
-  'isEditable',
   'inputTokens',
   'kind',
   'layer',
@@ -36,8 +36,6 @@ const shownKeys = new Set([
   'provider',
   'onReject',
   'onTimeout',
-  'requirePasskey',
-  'requireReason',
   'quorum',
   'remindAt',
   'requestedAt',
@@ -58,6 +56,7 @@ const shownKeys = new Set([
   'type',
   'verb',
   'wakeAt',
+  ...Object.keys(ruleOptions),
 ]);
 
 /** Keys whose objects are descended into, because only the charts define their keys. */

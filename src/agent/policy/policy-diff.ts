@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { placedDenials, placedRules, type ServiceConfig } from '../../actors/config/config.ts';
+import { ruleTerms } from '../../actors/governance/governance.ts';
 import { matchesName, matchesPrefix } from '../../actors/tool-name.ts';
-import { approvalsIn, deciders } from '../../machines/governance/quorum.ts';
+import type { WaitTerms } from '../../machines/domain/task.ts';
+import { comparedTerms, stricterValue } from '../../machines/governance/stricter-terms.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 
 export type ComparedPolicy = Pick<ServiceConfig, 'security' | 'included' | 'gate'>;
@@ -33,6 +35,8 @@ interface Part {
   kind: 'restricts' | 'releases' | 'changes';
   /** Compares it with a later version, by demands of which more is tighter. */
   demands?: Readonly<Record<string, number | readonly string[]>>;
+  /** The terms of a rule that holds calls. */
+  terms?: WaitTerms;
   /** The targets; holds that differ in them cannot be compared. */
   scope?: string;
   /** The condition of a rule; absent for a rule that always applies. */
@@ -157,7 +161,7 @@ function conditionChange(before: Part, after: Part): Way {
   return 'looser';
 }
 
-function demandChanges({ demands: old, scope }: Part, after: Part): Way[] {
+function demandChanges({ demands: old, terms, scope }: Part, after: Part): Way[] {
   const { demands: now } = after;
   if (old === undefined || now === undefined) {
     return [mayBeLooser];
@@ -167,7 +171,18 @@ function demandChanges({ demands: old, scope }: Part, after: Part): Way[] {
     ...[...new Set([...Object.keys(old), ...Object.keys(now)])].map((key) =>
       demandChange(old[key], now[key]),
     ),
+    ...(terms === undefined || after.terms === undefined ? [] : termChanges(terms, after.terms)),
   ];
+}
+
+/** A term is tighter if it equals the value that is as strict as both. */
+function termChanges(before: WaitTerms, after: WaitTerms): Way[] {
+  return comparedTerms.map((term) => {
+    const both = stricterValue(term, before, after);
+    const [isOld, isNew] = [before, after].map((terms) => isDeepStrictEqual(terms[term], both));
+    if (isOld && isNew) return 'same';
+    return isNew ? 'tighter' : isOld ? 'looser' : mayBeLooser;
+  });
 }
 
 const mayBeLooser: MayBeLooser = 'may be looser';
@@ -280,31 +295,17 @@ function part(name: string, value: unknown): [string, Part] {
 
 function holdParts(
   rule: Hold,
-  { default_approvers: usual, remember }: Security['defer'],
+  defer: Security['defer'],
   meetsOthers: boolean,
-): Pick<Part, 'value' | 'demands' | 'scope'> {
-  const { approvers, quorum, quorumOf = {} } = deciders(rule, usual);
-  const { require_reason: reason, require_passkey: passkey = false } = rule;
-  const isForgotten = rule.never_remember || passkey || approvalsIn(rule.quorum) > 1;
-  const memory = isForgotten ? undefined : remember;
+): Pick<Part, 'value' | 'terms' | 'demands' | 'scope'> {
+  const terms = { ...ruleTerms(rule, defer), distinctCallers: false };
+  const { approvers } = terms;
   const listed = approvers ?? [];
+  const memory = terms.remember && defer.remember;
   return {
     value: json({ ...rule, approvers: listed, ...(memory === undefined ? {} : { memory }) }),
-    demands: {
-      quorum,
-      ...Object.fromEntries(
-        Object.entries(quorumOf).map(([entry, count]) => [`quorum of ${entry}`, count]),
-      ),
-      timeout: -rule.timeout,
-      fourEyes: Number(rule.four_eyes),
-      passkey: Number(passkey),
-      edit: -Number(rule.edit),
-      approvalReason: Number(reason === 'approve' || reason === 'both'),
-      rejectionReason: Number(reason === 'reject' || reason === 'both'),
-      memoryTime: -(memory?.max_time ?? 0),
-      memoryUses: -(memory?.max_uses ?? 0),
-      ...(approvers === null ? {} : { approvers }),
-    },
+    terms,
+    demands: approvers === null ? {} : { approvers },
     // Of two holds that share no approver the first one's approvers decide.
     scope: JSON.stringify([
       ...[rule.to, rule.escalate_to, rule.context_template, rule.display],

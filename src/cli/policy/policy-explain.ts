@@ -9,6 +9,7 @@ import { type AgentReading, readAgent } from '../../agent/start/read-agent.ts';
 import { explainCall } from '../../dashboard/reading/explain-call.ts';
 import type { ExplainedDeferral, Explanation } from '../../dashboard/reading/explanation.ts';
 import { openPolicy } from '../../dashboard/reading/open-policy.ts';
+import { optionTerms, optionWords } from '../../machines/domain/rule-options.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
@@ -27,6 +28,9 @@ function printExplanation(output: Output, explanation: Explanation, asked: JsonV
   for (const line of decisionLines(output, explanation.layers)) output.line(line);
   output.line();
   output.line(colours.bold(plainLine(outcomeLine(explanation))));
+  for (const demand of optionWords(optionTerms(explanation.deferral ?? {}))) {
+    output.line(`  ${demand}`);
+  }
   if (!explanation.complete) output.line(colours.yellow(incomplete));
   for (const [label, value] of labelsOf(explanation, asked)) {
     output.line(`  ${label.padEnd('args_sha256'.length)}  ${plainLine(value)}`);
@@ -43,14 +47,13 @@ function outcomeLine({ outcome, text = '', deferral }: Explanation): string {
 }
 
 function waitOf(deferral: ExplainedDeferral): string {
-  const { to, timeout, approvers, quorum, four_eyes, remind, escalate_to, escalations } = deferral;
+  const { to, timeout, approvers, quorum, remind, escalate_to, escalations } = deferral;
   const who =
     approvers === null ? 'anyone in the channel' : `approvers ${approvers.join(', ') || 'nobody'}`;
   return [
     to,
     timeout,
     `${who} (quorum ${quorum})`,
-    ...(four_eyes ? ['not the requester'] : []),
     ...(remind ? ['reminded at half of the time'] : []),
     ...(escalations ?? []).map((stage) => `${stage.to} as well after ${stage.after}`),
     ...(escalate_to === null || escalations !== undefined

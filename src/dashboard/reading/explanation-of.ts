@@ -1,4 +1,5 @@
 import { presentDecisions } from '../../http/wire/decision-record.ts';
+import { optionsJson } from '../../machines/domain/rule-options.ts';
 import type { DecisionRecord, Deferral, ToolCall } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import type { CredentialProvider, Ruling } from '../../machines/governance/ruling.ts';
@@ -51,7 +52,8 @@ function deferralOf(deferral: Deferral): ExplainedDeferral {
     timeout: formatDuration(deferral.timeout),
     approvers: deferral.approvers,
     quorum: deferral.quorum,
-    four_eyes: deferral.fourEyes,
+    four_eyes: false,
+    ...optionsJson(deferral),
     context: deferral.context,
     remind: deferral.remindAt !== null,
     escalate_to: deferral.escalateTo,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { deferral } from '../../http/wire/deferral.ts';
+import type { OptionsJson } from '../../machines/domain/rule-options.ts';
 import type { JsonObject } from '../../machines/json.ts';
 
 /** A layer's decision, or the reason why there is none. */
@@ -16,7 +17,8 @@ export interface ExplainedLayer {
 
 /** The approvers and the channel of a deferral. */
 export interface ExplainedDeferral
-  extends Pick<z.input<typeof deferral>, 'to' | 'timeout' | 'approvers' | 'quorum' | 'context'> {
+  extends Omit<OptionsJson, 'four_eyes'>,
+    Pick<z.input<typeof deferral>, 'to' | 'timeout' | 'approvers' | 'quorum' | 'context'> {
   four_eyes: boolean;
   remind: boolean;
   escalate_to: string | null;

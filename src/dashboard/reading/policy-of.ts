@@ -13,6 +13,7 @@ import { derivedEndpoints } from '../../agent/start/derived-endpoints.ts';
 import { readAgent } from '../../agent/start/read-agent.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
 import { answerWindow } from '../../machines/channels/conversation-limits.ts';
+import { optionTerms, optionWords } from '../../machines/domain/rule-options.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import {
   type EscalateTo,
@@ -125,7 +126,8 @@ function toolPolicy(config: ServiceConfig, name: string, origin: string): ToolPo
   const signIn = acr === undefined ? {} : { acr };
   const held = deferred.map(({ rule }) => rule).find((rule) => 'to' in rule);
   if (held === undefined) return { name, origin, decisions, approvers: null, ...signIn };
-  const { to, timeout, quorum, four_eyes: isFourEyes, escalate_to: escalateTo } = held;
+  const { to, timeout, quorum, escalate_to: escalateTo } = held;
+  const demands = optionWords(optionTerms(held));
   const own = approversIn(held.approvers);
   const approvers = own ?? approversIn(defer.default_approvers);
   const isLong = timeout > answerWindow && to.some((target) => target.startsWith('channel:slack:'));
@@ -137,7 +139,7 @@ function toolPolicy(config: ServiceConfig, name: string, origin: string): ToolPo
     approvers,
     timeout: formatDuration(timeout),
     quorum: approvalsIn(quorum),
-    ...(isFourEyes ? { four_eyes: true } : {}),
+    ...(demands.length === 0 ? {} : { demands }),
     ...(escalateTo === undefined ? {} : { escalates: escalationWords(escalateTo, timeout) }),
     ...signIn,
     ...(isLong ? { warning } : {}),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { allOptions, type OptionsJson, optionsJson } from '../../machines/domain/rule-options.ts';
 import type { CallEdit, Deferral, Task } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { nextEscalation } from '../../machines/governance/defer-policy.ts';
@@ -25,6 +26,25 @@ export const callEdit = z
     changes: argumentChanges,
   })
   .meta({ id: 'CallEdit' });
+
+type OptionFields = {
+  [Key in keyof OptionsJson]-?: z.ZodExactOptional<ValueField<NonNullable<OptionsJson[Key]>>>;
+};
+
+type ValueField<Value> = z.ZodType<Value, Value>;
+
+/** The options of the rule, as `ruleOptions` declares them. */
+const optionFields = Object.fromEntries(
+  allOptions.map(([, { key, values, about }]) => {
+    const schema =
+      values === 'flag'
+        ? z.literal(true)
+        : values === 'list'
+          ? z.array(z.string())
+          : z.enum(values as readonly string[]);
+    return [key, schema.describe(about).exactOptional()];
+  }),
+) as unknown as OptionFields;
 
 export const deferral = z
   .object({
@@ -75,19 +95,7 @@ export const deferral = z
       .record(z.string(), z.int())
       .describe('Approvals needed by entry, such as group:legal; absent if any approver counts.')
       .exactOptional(),
-    require_reason: z
-      .enum(['approve', 'reject', 'both'])
-      .describe('The decisions that need a note; absent for none.')
-      .exactOptional(),
-    require_passkey: z
-      .literal(true)
-      .describe('An approval needs a passkey on the approvals page.')
-      .exactOptional(),
-    edit: z.literal(true).describe('An approval may change the arguments.').exactOptional(),
-    display: z
-      .array(z.string())
-      .describe('The arguments that a list shows, such as args.amount; absent for the short ones.')
-      .exactOptional(),
+    ...optionFields,
     remember: z
       .object({ for: z.string(), uses: z.int() })
       .describe('How long, such as 8h0m0s, and how often an approval may count for later calls.')
@@ -212,10 +220,7 @@ export function presentDeferral(
     ...(held.alsoBy === undefined ? {} : { also_by: held.alsoBy.map((list) => [...list]) }),
     quorum: held.quorum,
     ...(held.quorumOf === undefined ? {} : { quorum_of: { ...held.quorumOf } }),
-    ...(held.requireReason === undefined ? {} : { require_reason: held.requireReason }),
-    ...(held.requirePasskey === true ? { require_passkey: true } : {}),
-    ...(held.isEditable === true ? { edit: true } : {}),
-    ...(held.display === undefined ? {} : { display: [...held.display] }),
+    ...optionsJson(held),
     ...presentMemory(held),
     ...(held.edits === undefined ? {} : { edits: held.edits.map(presentEdit) }),
     ...presentNextEscalation(held, stage),

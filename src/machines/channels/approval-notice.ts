@@ -1,4 +1,5 @@
 import type { AbandonReason } from '../domain/facts.ts';
+import type { OptionTerms } from '../domain/rule-options.ts';
 import type {
   Approval,
   CallEdit,
@@ -15,10 +16,8 @@ import { oneLine } from '../legible.ts';
 
 /** A held call as shown to approvers. None of its texts may be interpreted as markup. */
 export interface ApprovalRequest
-  extends Pick<
-    WaitTerms,
-    'timeout' | 'approvers' | 'quorum' | 'fourEyes' | 'requireReason' | 'requirePasskey' | 'mention'
-  > {
+  extends OptionTerms,
+    Pick<WaitTerms, 'timeout' | 'approvers' | 'quorum'> {
   taskId: string;
   deferralId: string;
   tool: string;
@@ -56,13 +55,6 @@ export function requesterWords({
   isOperators,
 }: Pick<ApprovalRequest, 'requester' | 'isOperators'>): string | null {
   return nameInWords(requester, isOperators);
-}
-
-/** States that approvals need a passkey; empty if they do not. */
-export function passkeyWords({
-  requirePasskey,
-}: Pick<ApprovalRequest, 'requirePasskey'>): string[] {
-  return requirePasskey === true ? ['An approval needs a passkey, on the approvals page.'] : [];
 }
 
 /** Describes the changes that approvers made to the arguments, one sentence for each. */

@@ -1,3 +1,4 @@
+import { onlyOptions } from '../domain/rule-options.ts';
 import type { Caller, CallOutcome, Deferral, DeferralStage, Task } from '../domain/task.ts';
 import { callerName, isOperator } from '../governance/caller-name.ts';
 import type { ApprovalNotice, ApprovalOutcome, ApprovalRequest } from './approval-notice.ts';
@@ -80,10 +81,7 @@ function requestOf(
     target,
     approvers: deferral.approvers,
     quorum: deferral.quorum,
-    fourEyes: deferral.fourEyes,
-    ...(deferral.requireReason === undefined ? {} : { requireReason: deferral.requireReason }),
-    ...(deferral.requirePasskey === undefined ? {} : { requirePasskey: true }),
-    ...(deferral.mention === undefined ? {} : { mention: deferral.mention }),
+    ...onlyOptions(deferral),
     approvals: deferral.approvals,
     stage,
     timeout: deferral.timeout,

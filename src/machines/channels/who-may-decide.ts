@@ -1,7 +1,7 @@
-import type { RequiredReason } from '../domain/task.ts';
+import { optionWords } from '../domain/rule-options.ts';
 import { oneLine } from '../legible.ts';
 import { cutToRunes } from '../text.ts';
-import { type ApprovalRequest, passkeyWords } from './approval-notice.ts';
+import type { ApprovalRequest } from './approval-notice.ts';
 
 /** Maximum number of listed names, and characters of each. */
 const listed = { most: 20, longest: 100 };
@@ -15,23 +15,17 @@ export function whoMayDecide(
   request: ApprovalRequest,
   anyone = 'anyone in this channel',
 ): string[] {
-  const { approvers, quorum, fourEyes, requireReason, approvals } = request;
-  const lines = [`Who can decide: ${approvers === null ? anyone : namesOf(approvers)}`];
-  if (fourEyes) lines.push('Four eyes: the requester may not decide.');
-  if (requireReason !== undefined) lines.push(reasonWords[requireReason]);
-  lines.push(...passkeyWords(request));
+  const { approvers, quorum, approvals } = request;
+  const lines = [
+    `Who can decide: ${approvers === null ? anyone : namesOf(approvers)}`,
+    ...optionWords(request),
+  ];
   if (quorum > 1) {
     lines.push(`Approvals: ${approvals.length} of ${quorum}, one rejection rejects`);
     if (approvals.length > 0) lines.push(`Approved so far by: ${approversOf(request)}`);
   }
   return lines;
 }
-
-const reasonWords = {
-  approve: 'An approval needs a reason.',
-  reject: 'A rejection needs a reason.',
-  both: 'A decision needs a reason.',
-} as const satisfies Record<RequiredReason, string>;
 
 /** Lists on one line the approvers so far of a call that needs several approvals. */
 export function approversOf({ approvals }: ApprovalRequest): string {

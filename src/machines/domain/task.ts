@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Hold } from './hold.ts';
 import type { ModelSpeaker } from './model-speaker.ts';
+import type { OptionTerms } from './rule-options.ts';
 
 /** One piece of a message; exactly one of `uri` and `bytes` is set on a file. */
 export type Part = Annotated &
@@ -227,9 +228,6 @@ export interface HeldMessage {
   at?: number;
 }
 
-/** The decisions of a rule that need a note. */
-export type RequiredReason = 'approve' | 'reject' | 'both';
-
 /** How long, in milliseconds, and how often an approval may count for later calls. */
 export interface RememberLimits {
   time: number;
@@ -237,7 +235,7 @@ export interface RememberLimits {
 }
 
 /** The terms under which a call waits: how long, which people may decide, and what a decision needs. */
-export interface WaitTerms {
+export interface WaitTerms extends OptionTerms {
   /** Timeout in milliseconds. */
   timeout: number;
   /** Normalised allowlist of emails and entries such as `group:finance`; `null` for none, empty if no one can match. */
@@ -247,7 +245,6 @@ export interface WaitTerms {
   quorum: number;
   /** Approvals needed by entry, such as `group:legal`; absent if any approver counts. */
   quorumOf?: Readonly<Record<string, number>>;
-  fourEyes: boolean;
   bindApprover: boolean;
   /** Keeps the programs that ask a gate from deciding on its calls; absent elsewhere, and without sign-in. */
   separation?: Separation;
@@ -257,18 +254,8 @@ export interface WaitTerms {
   onReject: 'fail' | 'tool_result';
   /** The model receives the timeout as a result; if absent, the task fails. */
   onTimeout?: 'tool_result';
-  /** The decisions that need a note; absent for none. */
-  requireReason?: RequiredReason;
-  /** True if approvals need a passkey; they never count for later calls. */
-  requirePasskey?: true;
-  /** True if an approval may change the arguments. */
-  isEditable?: true;
-  /** The arguments that a list of waiting calls shows, such as `args.amount`; absent for the short ones. */
-  display?: readonly string[];
   /** Limits of an approval that counts for later calls; absent if none does. */
   remember?: RememberLimits;
-  /** True if messages in a chat mention the approvers; absent for no mention. */
-  mention?: true;
   /**
    * Additional target, `channel:<adapter>:<target>`; `null` for none. Of a deferral with stages it is the current one, of a
    * rule the first.

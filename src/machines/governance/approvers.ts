@@ -207,7 +207,7 @@ export function excludesAskers(
   { fourEyes, separation }: Pick<Deferral, 'fourEyes' | 'separation'>,
   caller: PersonKey | null,
 ): boolean {
-  return fourEyes || (separation !== undefined && caller?.provider !== runtimeProvider);
+  return fourEyes === true || (separation !== undefined && caller?.provider !== runtimeProvider);
 }
 
 /** Returns true if a caller is a program, which may not decide on the calls of a gate. */

@@ -25,7 +25,6 @@ export function deferRule(rule: Pick<DeferRule, 'to' | 'timeout'> & Partial<Defe
     contextTemplate: defaultContextTemplate,
     approvers: null,
     quorum: 1,
-    fourEyes: false,
     bindApprover: false,
     distinctCallers: false,
     onReject: 'fail',

@@ -1,49 +1,57 @@
-import type { RequiredReason, WaitTerms } from '../domain/task.ts';
+import { allOptions, type OptionTerms } from '../domain/rule-options.ts';
+import type { WaitTerms } from '../domain/task.ts';
 import { largerQuorumOf } from './quorum.ts';
 import { readEntry } from './standing.ts';
 
-type Terms = { [Term in keyof WaitTerms]-?: WaitTerms[Term] | undefined };
+type Terms = Required<Omit<WaitTerms, keyof OptionTerms>>;
 
-/** For each term of a wait, the value that is as strict as both. Targets, and what is shown, stay those of the first. */
-const stricterOf: {
-  [Term in keyof Terms]: (one: Terms[Term], other: Terms[Term]) => Terms[Term];
-} = {
+type Join<Value> = (one?: Value, other?: Value) => Value | undefined;
+
+/** For each term of a wait that is no option, the value that is as strict as both. Targets stay those of the first. */
+const ownTerms: { [Term in keyof Terms]: Join<Terms[Term]> } = {
   timeout: (one = Infinity, other = Infinity) => Math.min(one, other),
   // The lists are joined together.
   approvers: first,
   alsoBy: () => undefined,
   quorum: (one = 1, other = 1) => Math.max(one, other),
   quorumOf: largerQuorumOf,
-  fourEyes: either,
   bindApprover: either,
   separation: separatedByBoth,
   distinctCallers: either,
   onReject: (one, other) => (one === 'fail' ? one : other),
   onTimeout: (one, other) => one && other,
-  requireReason: requiredByEither,
-  requirePasskey: (one, other) => one ?? other,
-  isEditable: (one, other) => one && other,
-  display: first,
   remember: shorterMemory,
-  mention: first,
   escalateTo: first,
   escalations: first,
 };
 
-const terms = Object.keys(stricterOf) as (keyof WaitTerms)[];
+/** For each term of a wait, the value that is as strict as both. */
+const joins = new Map<keyof WaitTerms, Join<unknown>>([
+  ...(Object.entries(ownTerms) as [keyof Terms, Join<unknown>][]),
+  ...allOptions.map(([term, { stricter: join = first }]) => [term, join as Join<unknown>] as const),
+]);
+
+/** Terms of which one value may be stricter than another; lists of approvers are compared as a whole. */
+export const comparedTerms: readonly (keyof WaitTerms)[] = [...joins].flatMap(([term, join]) =>
+  join === first || term === 'alsoBy' ? [] : [term],
+);
+
+/** Returns the value of a term that is as strict as both; `undefined` if the term is absent. */
+export function stricterValue(term: keyof WaitTerms, one: WaitTerms, other: WaitTerms): unknown {
+  return joins.get(term)?.(one[term], other[term]);
+}
 
 /** Returns the terms of a rule or deferral, without its other fields. */
 export function termsOf(held: WaitTerms): WaitTerms {
-  const own = terms.filter((term) => held[term] !== undefined);
+  const own = [...joins.keys()].filter((term) => held[term] !== undefined);
   return Object.fromEntries(own.map((term) => [term, held[term]])) as unknown as WaitTerms;
 }
 
 /** Returns a rule or deferral with terms that are as strict as its own and those of another. */
 export function stricter<Held extends WaitTerms>(held: Held, other: WaitTerms): Held {
   const joined = { ...held } as unknown as Record<string, unknown>;
-  for (const term of terms) {
-    const join = stricterOf[term] as (one: unknown, other: unknown) => unknown;
-    const value = join(held[term], other[term]);
+  for (const term of joins.keys()) {
+    const value = stricterValue(term, held, other);
     if (value === undefined) delete joined[term];
     else joined[term] = value;
   }
@@ -104,14 +112,7 @@ function separatedByBoth(
   };
 }
 
-function requiredByEither(
-  one: RequiredReason | undefined,
-  other: RequiredReason | undefined,
-): RequiredReason | undefined {
-  return one === undefined || other === undefined || one === other ? (one ?? other) : 'both';
-}
-
-function first<Term>(one: Term): Term {
+function first<Term>(one?: Term): Term | undefined {
   return one;
 }
 

@@ -198,7 +198,7 @@ describe('a setting that is looser than the included policy', () => {
       'no four_eyes',
       holding({ ...hold, four_eyes: false }),
       holding(strict),
-      /shared\.yaml:\d+:\d+ demands four_eyes, /,
+      /shared\.yaml:\d+:\d+ demands four_eyes: true, /,
     ],
     [
       'other approvers',
@@ -210,13 +210,13 @@ describe('a setting that is looser than the included policy', () => {
       'changed arguments',
       holding({ ...hold, edit: true }),
       holding(),
-      /shared\.yaml:\d+:\d+ demands that no approval changes the arguments, /,
+      /shared\.yaml:\d+:\d+ demands edit: false, /,
     ],
     [
       'no passkey',
       holding({ ...hold, require_passkey: false }),
       holding({ ...hold, require_passkey: true }),
-      /shared\.yaml:\d+:\d+ demands a passkey, /,
+      /shared\.yaml:\d+:\d+ demands require_passkey: true, /,
     ],
     [
       'a layer that is off',

@@ -140,7 +140,7 @@ would wait for channel:console:*, 5m0s, anyone in the channel (quorum 1), then r
     });
     const { stdout } = await explain(dir, '--args', JSON.stringify(refund));
     expect(stdout).toContain(
-      '\nwould wait for channel:dashboard:desk, 1m30s, approvers ann@example.com, bob@example.com (quorum 2), not the requester, reminded at half of the time, channel:console:* as well at three quarters, then run\n',
+      '\nwould wait for channel:dashboard:desk, 1m30s, approvers ann@example.com, bob@example.com (quorum 2), reminded at half of the time, channel:console:* as well at three quarters, then run\n  Four eyes: the requester may not decide.\n',
     );
   });
 

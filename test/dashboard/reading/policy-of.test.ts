@@ -87,7 +87,8 @@ describe('the policy of an agent says', () => {
     expect(tools).toEqual([
       {
         ...{ name: 'datetime_now', origin: 'builtin', acr: 'gold', timeout: '4m0s', quorum: 2 },
-        ...{ approvers: ['ann@example.com', 'ben@example.com'], four_eyes: true },
+        ...{ approvers: ['ann@example.com', 'ben@example.com'] },
+        demands: ['Four eyes: the requester may not decide.'],
         escalates: { to: 'channel:console:managers', after: '3m0s' },
         decisions: [
           {

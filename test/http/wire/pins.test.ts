@@ -80,6 +80,8 @@ const held = aDeferral({
   quorumOf: { 'group:finance': 2 },
   requireReason: 'both',
   requirePasskey: true,
+  fourEyes: true,
+  mention: true,
   isEditable: true,
   display: ['args.amount'],
   edits: [anEdit()],

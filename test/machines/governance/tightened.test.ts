@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Deferral, RequiredReason } from '../../../src/machines/domain/task.ts';
+import type { RequiredReason } from '../../../src/machines/domain/rule-options.ts';
+import type { Deferral } from '../../../src/machines/domain/task.ts';
 import { isRefused } from '../../../src/machines/governance/approvers.ts';
 import { isShortOfQuorum } from '../../../src/machines/governance/decision.ts';
 import type { DeferRule } from '../../../src/machines/governance/defer-policy.ts';
@@ -60,7 +61,7 @@ describe('a deferral under the rule in force', () => {
       ] as const) {
         const deferral = aDeferral({ [demand]: stored });
         const rule = aDeferRule({ [demand]: today });
-        expect(tightened(deferral, rule, [])[demand]).toBe(stored || today);
+        expect(tightened(deferral, rule, [])[demand] ?? false).toBe(stored || today);
       }
     },
   );

@@ -944,7 +944,7 @@ describe('a call whose arguments its approver has changed', () => {
       kind: 'defer',
       deferral: {
         ...{ id: 'call-2', to: 'channel:slack:#bank', approvers: ['cy@example.com'] },
-        ...{ quorum: 1, fourEyes: false, approvals: [] },
+        ...{ quorum: 1, fourEyes: undefined, approvals: [] },
       },
     });
   });

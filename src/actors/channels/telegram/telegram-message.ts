@@ -3,13 +3,13 @@ import {
   type ApprovalNotice,
   type ApprovalRequest,
   callOutcomeWords,
-  passkeyWords,
   repeatWords,
   requestEditWords,
   requesterWords,
   requestWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
+import { optionWords } from '../../../machines/domain/rule-options.ts';
 import { nameInWords } from '../../../machines/governance/caller-name.ts';
 import { legible, oneLine } from '../../../machines/legible.ts';
 import { outcomeText } from '../console/console-lines.ts';
@@ -81,20 +81,12 @@ function callOf(request: ApprovalRequest): { lines: string[]; isCut: boolean } {
   };
 }
 
-const reasons = {
-  approve: 'An approval needs a reason.',
-  reject: 'A rejection needs a reason.',
-  both: 'A decision needs a reason.',
-} as const;
-
 function waitingLines(request: ApprovalRequest): string[] {
-  const { approvers, quorum, approvals, fourEyes, requireReason, stage, messages = [] } = request;
+  const { approvers, quorum, approvals, stage, messages = [] } = request;
   const last = messages.at(-1);
   return [
     `Who can decide: ${approvers === null ? 'everyone listed under people' : cut(approvers.map((name) => oneLine(name)).join(', '), 500)}`,
-    ...(fourEyes ? ['Four eyes: the requester may not decide.'] : []),
-    ...(requireReason === undefined ? [] : [reasons[requireReason]]),
-    ...passkeyWords(request),
+    ...optionWords(request),
     ...(quorum > 1 ? [`Approvals: ${approvals.length} of ${quorum}, one rejection rejects.`] : []),
     ...(last === undefined
       ? []

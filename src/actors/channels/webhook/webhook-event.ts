@@ -4,6 +4,7 @@ import type {
   ApprovalNotice,
   ApprovalOutcome,
 } from '../../../machines/channels/approval-notice.ts';
+import { optionsJson } from '../../../machines/domain/rule-options.ts';
 import type { CallEdit, CallOutcome, HeldMessage } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
@@ -87,8 +88,7 @@ export function webhookEvent(
       target: request.target,
       approvers: request.approvers,
       quorum: request.quorum,
-      ...(request.requireReason === undefined ? {} : { require_reason: request.requireReason }),
-      ...(request.requirePasskey === true ? { require_passkey: true } : {}),
+      ...optionsJson(request),
       approvals: request.approvals.map(({ approver, at }) => ({ approver, at: timestamp(at) })),
       ...(request.messages === undefined ? {} : { messages: request.messages.map(messageJson) }),
       requested_at: timestamp(request.requestedAt),

@@ -2,8 +2,7 @@ import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { Separation } from '../../../machines/domain/task.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
-import { escalationTargets } from '../../../machines/governance/escalation-targets.ts';
-import { approvalsIn, deciders } from '../../../machines/governance/quorum.ts';
+import { deciders } from '../../../machines/governance/quorum.ts';
 import { denialName, type RuleLayer, ruleName } from '../../../machines/governance/rule-name.ts';
 import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
 import { readEntry } from '../../../machines/governance/standing.ts';
@@ -23,6 +22,7 @@ import {
   type RulesOf,
   type RuleTerms,
 } from './rule-lists.ts';
+import { ruleTerms } from './rule-terms.ts';
 
 /** What the rules of tools say of one call. */
 export interface AppliedRules {
@@ -215,43 +215,17 @@ export class PolicyRules {
   #deferRule(rule: HoldRule): DeferRule {
     const { defer } = this.#settings;
     return {
+      ...ruleTerms(rule, defer),
       to: rule.to,
-      timeout: rule.timeout,
       contextTemplate: rule.context_template,
-      ...deciders(rule, defer.default_approvers),
-      fourEyes: rule.four_eyes,
-      bindApprover: defer.bind_approver,
+      remind: rule.remind,
       ...(this.#separation === undefined ? {} : { separation: this.#separation }),
       distinctCallers: this.#isAuthOn,
-      onReject: defer.on_reject,
-      ...(defer.on_timeout === 'fail' ? {} : { onTimeout: defer.on_timeout }),
-      remind: rule.remind,
-      escalateTo: escalationTargets(rule.escalate_to)[0] ?? null,
-      ...(typeof rule.escalate_to === 'object' ? { escalations: rule.escalate_to } : {}),
-      ...(rule.require_reason === undefined ? {} : { requireReason: rule.require_reason }),
-      ...(rule.require_passkey === true ? { requirePasskey: true } : {}),
-      ...(rule.edit ? { isEditable: true } : {}),
-      ...(rule.display === undefined ? {} : { display: rule.display }),
-      ...memoryOf(rule, defer),
-      ...(rule.mention === true ? { mention: true } : {}),
     };
   }
 }
 
 type Deferring = PolicySettings['defer']['tools'][string][number];
-
-/**
- * One approval of several is not remembered, because the others did not give it. One that needs a passkey is not, because
- * the passkey confirms one call.
- */
-function memoryOf(
-  { never_remember: isNever, quorum, require_passkey: isConfirmed }: HoldRule,
-  { remember }: PolicySettings['defer'],
-): Pick<DeferRule, 'remember'> {
-  if (remember === undefined || isNever === true || isConfirmed === true) return {};
-  if (approvalsIn(quorum) > 1) return {};
-  return { remember: { time: remember.max_time, uses: remember.max_uses } };
-}
 
 /** Returns every entry of the approver lists. */
 function approversIn({ default_approvers, tools }: PolicySettings['defer']): string[] {

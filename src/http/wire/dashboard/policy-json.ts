@@ -39,8 +39,8 @@ export interface ToolPolicyJson {
   timeout?: string;
   /** Number of required approvals; only for a held tool. */
   quorum?: number;
-  /** True if the requester of a call may not decide it. */
-  four_eyes?: true;
+  /** What a decision needs besides, one sentence each; absent for nothing. */
+  demands?: string[];
   escalates?: { to: string; after: string };
   /** The assurance level that the requester's sign-in must have. */
   acr?: string;

@@ -64,7 +64,7 @@ describe('a card', () => {
     const names = Array.from({ length: 40 }, (_, at) => `${'n'.repeat(200)}${at}@example.com`);
     fc.assert(
       fc.property(text, text, fc.dictionary(text, text), (tool, context, args) => {
-        const rest = { requester: context, approvers: names, quorum: 2, fourEyes: true };
+        const rest = { requester: context, approvers: names, quorum: 2, fourEyes: true } as const;
         const approvals = names.map((approver) => ({ approver, at: 1 }));
         const request = aRequest({ tool, context, args, ...rest });
         cardOf({ ...request, approvals } as Partial<ApprovalRequest>, names.slice(0, 20));

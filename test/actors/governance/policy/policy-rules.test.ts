@@ -124,7 +124,7 @@ describe('a list of rules', () => {
     };
     const rules = rulesOf(listed(weak, strict));
     const found = (args: JsonObject) => rules.of({ tool: 'pay', args }, facts).defer;
-    expect(found({ amount: 1 })).toMatchObject({ quorum: 1, fourEyes: false, approvers: null });
+    expect(found({ amount: 1 })).toMatchObject({ quorum: 1, approvers: null });
     expect(found({})).toMatchObject({
       ...{ to: ['channel:console:*'], quorum: 2, fourEyes: true, timeout: 300_000 },
       approvers: ['a@x.org', 'b@x.org'],

@@ -42,7 +42,6 @@ describe('the policy of a configuration', () => {
         contextTemplate: 'tool={tool} args={args}',
         approvers: null,
         quorum: 1,
-        fourEyes: false,
         bindApprover: false,
         distinctCallers: false,
         onReject: 'fail',

@@ -33,7 +33,6 @@ const deferral: Deferral = {
   context: 'tool=issue_refund args={"amount":10}',
   approvers: null,
   quorum: 1,
-  fourEyes: false,
   bindApprover: false,
   distinctCallers: false,
   onReject: 'fail',

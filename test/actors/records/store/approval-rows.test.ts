@@ -86,7 +86,6 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
               target: slack,
               approvers: null,
               quorum: 1,
-              fourEyes: false,
               approvals: [],
               stage: 'asked',
               timeout: 300_000,

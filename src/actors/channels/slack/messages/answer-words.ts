@@ -92,7 +92,7 @@ const overWords = 'This approval has ended; the task waits for another one or fo
  * requester.
  */
 export function needsEmail({ quorum, fourEyes }: ApprovalRequest): boolean {
-  return fourEyes || quorum > 1;
+  return fourEyes === true || quorum > 1;
 }
 
 function forbiddenWords(request: ApprovalRequest, { email }: SlackApprover): string {

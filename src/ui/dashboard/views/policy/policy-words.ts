@@ -1,15 +1,15 @@
 import type { PolicyJson, ToolPolicyJson } from '../../../../http/wire/dashboard/policy-json.ts';
 
-/** Describes who decides on a held tool, the quorum, the timeout, and the escalation. */
+/** Describes who decides on a held tool, the quorum, the timeout, the escalation, and what a decision needs. */
 export function deciderWords(tool: ToolPolicyJson): string {
-  const { approvers, quorum = 1, four_eyes, timeout, escalates } = tool;
+  const { approvers, quorum = 1, demands = [], timeout, escalates } = tool;
   const who = approvers === null ? 'anyone notified' : approvers.join(', ');
-  return [
+  const first = [
     quorum > 1 ? `Decided by ${quorum} of ${who}` : `Decided by ${who}`,
-    ...(four_eyes === true ? ['never by the requester'] : []),
     ...(timeout === undefined ? [] : [`within ${timeout}`]),
     ...(escalates === undefined ? [] : [`escalates to ${escalates.to} after ${escalates.after}`]),
   ].join(', ');
+  return [first, ...demands.map((demand) => demand.replace(/\.$/, ''))].join('. ');
 }
 
 /** Describes whether the platform is asked before an invocation starts, and its last result. */

@@ -165,23 +165,31 @@ const text = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-const request: fc.Arbitrary<ApprovalRequest> = fc.record({
-  taskId: fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/),
-  deferralId: fc.uuid(),
-  tool: text,
-  context: text,
-  argsSha256: fc.constant('a1'.repeat(32)),
-  requester: fc.option(text),
-  target: fc.constant('channel:slack:#refunds'),
-  approvers: fc.option(fc.array(text, { maxLength: 40 })),
-  quorum: fc.integer({ min: 1, max: 5 }),
-  fourEyes: fc.boolean(),
-  approvals: fc.array(fc.record({ approver: text, at: fc.constant(asked) }), { maxLength: 5 }),
-  stage: fc.constantFrom('asked', 'reminded', 'escalated'),
-  timeout: fc.integer({ min: 1, max: 2_073_600_000 }),
-  requestedAt: fc.constant(asked),
-  expiresAt: fc.integer({ min: asked, max: asked + 2_073_600_000 }),
-});
+/** Some of them under four eyes. */
+function maybeFourEyes<Rule>(rule: fc.Arbitrary<Rule>): fc.Arbitrary<Rule & { fourEyes?: true }> {
+  return fc
+    .tuple(rule, fc.constantFrom({}, { fourEyes: true as const }))
+    .map(([one, option]) => ({ ...one, ...option }));
+}
+
+const request: fc.Arbitrary<ApprovalRequest> = maybeFourEyes(
+  fc.record({
+    taskId: fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/),
+    deferralId: fc.uuid(),
+    tool: text,
+    context: text,
+    argsSha256: fc.constant('a1'.repeat(32)),
+    requester: fc.option(text),
+    target: fc.constant('channel:slack:#refunds'),
+    approvers: fc.option(fc.array(text, { maxLength: 40 })),
+    quorum: fc.integer({ min: 1, max: 5 }),
+    approvals: fc.array(fc.record({ approver: text, at: fc.constant(asked) }), { maxLength: 5 }),
+    stage: fc.constantFrom('asked', 'reminded', 'escalated'),
+    timeout: fc.integer({ min: 1, max: 2_073_600_000 }),
+    requestedAt: fc.constant(asked),
+    expiresAt: fc.integer({ min: asked, max: asked + 2_073_600_000 }),
+  }),
+);
 
 const at = fc.constant(asked + 1_000);
 const outcome: fc.Arbitrary<ApprovalOutcome | null> = fc.oneof(
