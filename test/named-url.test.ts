@@ -17,12 +17,12 @@ function named(host: string, publicUrl = '') {
   return { url, warned };
 }
 
-describe('the address that others reach an agent under', () => {
+describe('the public address of an agent', () => {
   it.each([
     ['127.0.0.1', 'http://127.0.0.1:8081'],
     ['agents.internal', 'http://agents.internal:8081'],
     ['::1', 'http://[::1]:8081'],
-  ])('is where it listens, such as %s', (host, url) => {
+  ])('is its listening address, such as %s', (host, url) => {
     expect([named(host), urlOf(host, 8081)]).toEqual([{ url, warned: [] }, url]);
   });
 
@@ -40,7 +40,7 @@ describe('the address that others reach an agent under', () => {
   });
 
   it.each(['127.0.0.1', '0.0.0.0', '::'])(
-    'is server.public_url wherever it listens, %s',
+    'is server.public_url for any listening address, %s',
     (host) => {
       expect(named(host, 'https://agents.example.com')).toEqual({
         url: 'https://agents.example.com',

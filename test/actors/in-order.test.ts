@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { InOrder } from '../../src/actors/in-order.ts';
 
-it('runs what concerns one thing one after the other, whatever fails, and two things at once', async () => {
+it('tasks with one key run one after the other, also after failures, and tasks with two keys at once', async () => {
   const order = new InOrder();
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<string>>();
@@ -30,7 +30,7 @@ it('runs what concerns one thing one after the other, whatever fails, and two th
   ]);
 });
 
-it('is over, and remembers nothing, once all of it has run', async () => {
+it('a queue ends, and keeps no memory, after its last task', async () => {
   const order = new InOrder();
   const end = Promise.withResolvers<void>();
   void order.run('a', () => end.promise);

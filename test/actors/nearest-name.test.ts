@@ -9,6 +9,6 @@ it.each([
   ['portt', 'port'],
   ['x', null],
   ['mc', 'mcp'],
-])('takes %s for %s', (written, meant) => {
+])('the nearest name to %s is %s', (written, meant) => {
   expect(nearestName(written, ['host', 'port', 'mcp', 'write_timeout'])).toBe(meant);
 });

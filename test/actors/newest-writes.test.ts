@@ -36,7 +36,7 @@ async function end(isWritten = true): Promise<void> {
 }
 
 describe('the newest writes', () => {
-  it('are one at a time for each thing, and leave out what is not newest any more', async () => {
+  it('run one at a time for each key, and skip outdated values', async () => {
     keep('a', '1');
     keep('a', '2');
     keep('a', '3');
@@ -48,7 +48,7 @@ describe('the newest writes', () => {
     expect([first, tried]).toEqual([['a 1'], ['a 1', 'a 3', 'b 1', 'a 4']]);
   });
 
-  it('are tried again after a pause, unless there is something newer by then', async () => {
+  it('are retried after a pause, unless a newer value replaced them', async () => {
     keep('a', '1');
     await end(false);
     clock.advance(4_999);
@@ -68,7 +68,7 @@ describe('the newest writes', () => {
     ]);
   });
 
-  it('are not tried again once they are forgotten', async () => {
+  it('are not retried after they are dropped', async () => {
     keep('a', '1');
     keep('a', '2');
     writes.forget('a');
@@ -76,7 +76,7 @@ describe('the newest writes', () => {
     expect([tried, clock.pending]).toEqual([['a 1'], 0]);
   });
 
-  it('tell when the one under way has an answer, though it will be tried again', async () => {
+  it('report the answer of the current write, although it will be retried', async () => {
     keep('a', '1');
     let isAnswered = false;
     const answered = writes.answered('a').then(() => {
@@ -90,7 +90,7 @@ describe('the newest writes', () => {
     expect(before).toBe(false);
   });
 
-  it('are tried for a last time at the end, which waits for them', async () => {
+  it('are tried a last time at the end, which waits for them', async () => {
     keep('a', '1');
     await end(false);
     let isOver = false;
@@ -104,7 +104,7 @@ describe('the newest writes', () => {
     expect([before, tried, clock.pending]).toEqual([false, ['a 1', 'a 1'], 0]);
   });
 
-  it('hold up the end for five seconds at most', async () => {
+  it('delay the end by at most five seconds', async () => {
     keep('a', '1');
     const stopped = writes.stop();
     clock.advance(5_000);

@@ -39,15 +39,15 @@ const fromVariables = {
 };
 
 describe('the limits of a daemon', () => {
-  it('are those of the file', () => {
+  it('come from the file', () => {
     expect(resolveRateLimit({ flags: {}, env: {}, file })).toEqual(fromFile);
   });
 
-  it('are those of the variables before those of the file', () => {
+  it('come from variables before the file', () => {
     expect(resolveRateLimit({ flags: {}, env, file })).toEqual(fromVariables);
   });
 
-  it('are those of the flags before all others', () => {
+  it('come from flags before all others', () => {
     const flags = {
       readRps: 7,
       readBurst: 8,
@@ -59,7 +59,7 @@ describe('the limits of a daemon', () => {
     expect(resolveRateLimit({ flags, env, file })).toEqual(flags);
   });
 
-  it('are settled one by one', () => {
+  it('are combined one by one', () => {
     const some = { SERVICE_RATE_LIMIT_READ_BURST: '2', SERVICE_RATE_LIMIT_WRITE_BURST: '4' };
     expect(resolveRateLimit({ flags: { writeBurst: 10 }, env: some, file })).toEqual({
       ...fromFile,
@@ -68,7 +68,7 @@ describe('the limits of a daemon', () => {
     });
   });
 
-  it('take an empty variable for one that is not set, and none for no proxies', () => {
+  it('treat an empty variable as unset, and accept none for no proxies', () => {
     const some = {
       SERVICE_RATE_LIMIT_READ_RPS: '',
       SERVICE_RATE_LIMIT_CANCEL_EXEMPT: ' ',
@@ -81,7 +81,7 @@ describe('the limits of a daemon', () => {
   });
 });
 
-describe('a variable', () => {
+describe('a limit variable', () => {
   const rate = 'must be a number above 0 and at most 1000000';
   const count = 'must be a whole number from 1 to 1000000';
   const proxies =
@@ -102,14 +102,14 @@ describe('a variable', () => {
     ['TRUSTED_PROXIES', 'loopback,', proxies],
     ['TRUSTED_PROXIES', '0.0.0.0/0', proxies],
     ['TRUSTED_PROXIES', 'none, loopback', proxies],
-  ])('stops the start by its name: %s=%s', (name, text, complaint) => {
+  ])('stops the start with its name: %s=%s', (name, text, complaint) => {
     const variable = `SERVICE_RATE_LIMIT_${name}`;
     expect(() => resolveRateLimit({ flags: {}, env: { [variable]: text }, file })).toThrow(
       new RateLimitError(`the variable ${variable} ${complaint}; fix it or unset it`),
     );
   });
 
-  it('is either a limit that can be kept or refused, whatever it says', () => {
+  it('is either a valid limit or refused, for any value', () => {
     const names = ['READ_RPS', 'READ_BURST', 'WRITE_RPS', 'WRITE_BURST'] as const;
     const text = fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String));
     fc.assert(

@@ -17,6 +17,6 @@ it.each([
   ['Wed, 04 Mar 2026 05:06:17 GMT', 10_000],
   ['Wed, 04 Mar 2026 05:06:00 GMT', 0],
   ['Thu, 04 Mar 2027 05:06:17 GMT', 3_600_000],
-])('reads %j as %j ms', (header, milliseconds) => {
+])('the retry header %j is %j ms', (header, milliseconds) => {
   expect(readRetryAfter(header, now)).toBe(milliseconds);
 });

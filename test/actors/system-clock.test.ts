@@ -28,21 +28,21 @@ function pass(milliseconds: number): void {
 }
 
 describe('the clock of the machine', () => {
-  it('starts at the wall-clock time and goes on with the running process', () => {
+  it('starts at the wall-clock time and continues with the process', () => {
     const clock = systemClock();
     expect(clock.now()).toBe(nine);
     pass(1_234);
     expect(clock.now()).toBe(nine + 1_234);
   });
 
-  it.each([3_600_000, -3_600_000])('is not moved when the wall clock is set by %d ms', (by) => {
+  it.each([3_600_000, -3_600_000])('is not changed when the wall clock is set by %d ms', (by) => {
     const clock = systemClock();
     vi.setSystemTime(nine + by);
     pass(2_000);
     expect(clock.now()).toBe(nine + 2_000);
   });
 
-  it('counts the time that the machine slept', () => {
+  it('counts the sleep of the machine', () => {
     const clock = systemClock();
     pass(2_000);
     boot.seconds += 3_600;
@@ -50,7 +50,7 @@ describe('the clock of the machine', () => {
     expect(clock.now()).toBe(nine + 4_000 + 3_600_000);
   });
 
-  it('takes the coarse grain of the time since boot for no sleep', () => {
+  it('does not take the coarse time since boot for a sleep', () => {
     const clock = systemClock();
     pass(2_000);
     boot.seconds += 0.9;
@@ -75,13 +75,13 @@ describe('the clock of the machine', () => {
   });
 });
 
-describe('its timers', () => {
+describe('the timers of the clock', () => {
   it.each([
     [-5, 0],
     [1_000, 1_000],
     [2 ** 31, 2 ** 31 - 1],
     [Number.POSITIVE_INFINITY, 2 ** 31 - 1],
-  ])('asked for %d ms take %d, since a longer one would fire at once', (asked, taken) => {
+  ])('for %d ms take %d, since a longer one would fire at once', (asked, taken) => {
     const spy = vi.spyOn(globalThis, 'setTimeout');
     const clock = systemClock();
     const handle = clock.setTimeout(() => undefined, asked);
@@ -89,7 +89,7 @@ describe('its timers', () => {
     clock.clearTimeout(handle);
   });
 
-  it('can be called off', () => {
+  it('can be canceled', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const clock = systemClock();
     const fired: string[] = [];

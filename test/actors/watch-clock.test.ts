@@ -24,7 +24,7 @@ function watched(record = async (): Promise<void> => undefined) {
 
 const minute = 60_000;
 
-it('says nothing of clocks that go alike, or drift by seconds', () => {
+it('clocks that agree, or drift by seconds, are not reported', () => {
   const { clock, recorded, logged, setWall } = watched();
   clock.advance(5 * minute);
   setWall(4_999);
@@ -32,7 +32,7 @@ it('says nothing of clocks that go alike, or drift by seconds', () => {
   expect([recorded, logged]).toEqual([[], []]);
 });
 
-it('records and logs once, within a minute, that the wall clock was set', () => {
+it('a change of the wall clock is recorded and logged once, within a minute', () => {
   const { clock, recorded, logged, setWall } = watched();
   setWall(3_600_000);
   clock.advance(minute);
@@ -43,7 +43,7 @@ it('records and logs once, within a minute, that the wall clock was set', () => 
   expect(recorded).toHaveLength(1);
 });
 
-it('records each further step, the one back among them', () => {
+it('each further change is recorded, including the way back', () => {
   const { clock, recorded, setWall } = watched();
   for (const difference of [-10_000, -30_000, 0]) {
     setWall(difference);
@@ -54,7 +54,7 @@ it('records each further step, the one back among them', () => {
   );
 });
 
-it('goes on after a step that could not be recorded', async () => {
+it('the watch continues after a change that could not be recorded', async () => {
   const full = new Error('the disk is full');
   const { clock, recorded, logged, setWall } = watched(() => Promise.reject(full));
   setWall(10_000);
@@ -67,7 +67,7 @@ it('goes on after a step that could not be recorded', async () => {
   expect(recorded).toHaveLength(2);
 });
 
-it('ends', () => {
+it('the watch stops', () => {
   const { clock, recorded, setWall, stop } = watched();
   stop();
   setWall(10_000);

@@ -2,7 +2,7 @@ import { Piscina } from 'piscina';
 import { expect, it, vi } from 'vitest';
 import { WorkerPool } from '../../src/actors/worker-pool.ts';
 
-it('survives a worker that fails after its job has ended', async () => {
+it('a worker that fails after its job has ended does not break the pool', async () => {
   const run = vi.spyOn(Piscina.prototype, 'run');
   const pool = new WorkerPool({ atOnce: 1, waiting: 1 });
   const { signal } = new AbortController();

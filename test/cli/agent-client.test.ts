@@ -39,7 +39,7 @@ async function served(prove: (challenge: string, port: number) => string | null)
 }
 
 describe('AgentClient', () => {
-  it('shows its token to a listener that has proved who it is, and asks it once', async () => {
+  it('shows its token to a listener that has proved its identity, and calls it once', async () => {
     const { get, seen } = await served((challenge, port) => agentProof(key, challenge, port));
     await get();
     await get();
@@ -53,10 +53,10 @@ describe('AgentClient', () => {
 
   it.each<[string, (challenge: string, port: number) => string | null]>([
     ['says nothing', () => null],
-    ['knows no key', (challenge, port) => agentProof('guessed', challenge, port)],
-    ['passes the question on to another port', (challenge) => agentProof(key, challenge, 1)],
-    ['says what was said before', (_, port) => agentProof(key, 'a-challenge-of-old', port)],
-    ['hands the question back', (challenge) => challenge],
+    ['has no key', (challenge, port) => agentProof('guessed', challenge, port)],
+    ['forwards the challenge to another port', (challenge) => agentProof(key, challenge, 1)],
+    ['repeats an earlier answer', (_, port) => agentProof(key, 'a-challenge-of-old', port)],
+    ['returns the challenge', (challenge) => challenge],
   ])('sends nothing to a listener that %s', async (_, prove) => {
     const { get, seen } = await served(prove);
     await expect(get()).rejects.toMatchObject({ code: 'not_running', exitCode: 3 });

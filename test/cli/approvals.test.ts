@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const command = (...args: string[]) => holdpointHere([...args, '--dir', daemon.directory]);
 
-it('delegates decisions, lists and ends the delegation', async () => {
+it('approvals delegate decisions, and list and end the delegation', async () => {
   const none = await command('delegate', 'list');
   expect(none).toMatchObject({ code: 0, stdout: 'no delegation is in force\n' });
   const given = await command('delegate', 'ann@example.com', 'bob@example.com', '--until', '3d');
@@ -59,12 +59,12 @@ it.each([
     ['ann@example.com', 'ann@example.com', '--until', '1d'],
     'error: no one can delegate to oneself',
   ],
-])('refuses %j', async (people, error) => {
+])('approvals refuse %j', async (people, error) => {
   const { code, stderr } = await command('delegate', ...people);
   expect([code, stderr.slice(0, error.length)]).toEqual([2, error]);
 });
 
-it('remembers an approval, lists and revokes it', async () => {
+it('approvals are remembered, listed and revoked', async () => {
   const sent = startCommand([
     ...['task', 'send', 'go', '--id', 't1', '--script', script, '--dir', daemon.directory],
   ]);

@@ -164,7 +164,7 @@ async function end(page: Page): Promise<string> {
 }
 
 describe('audit bundle', () => {
-  it('holds lines, keys, policies and verdicts of all agents of a workspace', async () => {
+  it('contains lines, keys, policies and verdicts of all agents of a workspace', async () => {
     const { path, ended, files } = await bundle('--from', at(6), '--to', at(8));
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(ended.stdout)).toEqual({
@@ -239,7 +239,7 @@ describe('audit bundle', () => {
       '\\"n\\": 3',
       'line 4: the line is not in canonical form (RFC 8785)',
     ],
-  ])('shows that %s was changed', async (_, agent, from, to, reason) => {
+  ])('detects that %s was changed', async (_, agent, from, to, reason) => {
     const { files } = await bundle('--agent', agent);
     const html = files['verify.html']!;
     expect(html).toContain(from);
@@ -273,7 +273,7 @@ describe('audit bundle', () => {
     await page.getByText(unsigned).waitFor();
   });
 
-  it('holds the lines of one task, whose signatures prove them', async () => {
+  it('contains the lines of one task, whose signatures prove them', async () => {
     const { files } = await bundle('--agent', 'refunds', '--task', 'refunds-1');
     const manifest = JSON.parse(files['bundle.json']!);
     const own = [1, 3, 7, 9];
@@ -287,7 +287,7 @@ describe('audit bundle', () => {
     expect(verdict).toBe('The bundle is intact.');
   });
 
-  it('holds the text of the policy in force, and receipts, and shows a change of either', async () => {
+  it('contains the text of the current policy, and receipts, and detects a change of either', async () => {
     const text = '{"security":{}}';
     const { lines } = logOf(
       [
@@ -346,7 +346,7 @@ describe('audit bundle', () => {
     );
   });
 
-  it('is not intact for a reader where each signature was removed and the chain made anew', async () => {
+  it('is not intact for a reader where each signature was removed and the chain rebuilt', async () => {
     const { files } = await bundle('--agent', 'refunds');
     const stripped = logOf(
       eventsOf('refunds').map((event, index) => (index === 4 ? { ...event, fields: {} } : event)),
@@ -374,7 +374,7 @@ describe('audit bundle', () => {
     expect(await page.locator('#verdict').getAttribute('class')).toBe('open');
   });
 
-  it('shows no call as signed whose requester is in a line without a signature', async () => {
+  it('shows no call as signed whose requester is in an unsigned line', async () => {
     const { page, verdict } = await verdictOf(
       await reportOf((agent) => {
         const [first = '', ...others] = agent.log.split(/(?<=\n)/);
@@ -392,7 +392,7 @@ describe('audit bundle', () => {
     expect(await proofsOf(page)).toEqual(['not signed', 'not signed']);
   });
 
-  it('shows no call of an agent without keys as signed beside an agent of the same id', async () => {
+  it('shows no call of an agent without keys as signed next to an agent with the same id', async () => {
     const { page } = await verdictOf(
       await reportOf((agent) => {
         const events = storyOf().map((event) => ({ ...event, ts: at(30) }));
@@ -404,7 +404,7 @@ describe('audit bundle', () => {
     expect(await proofsOf(page)).toEqual(['signed', 'signed', 'not signed', 'not signed']);
   });
 
-  it('is broken where a receipt stands at another call, and where no agent is listed', async () => {
+  it('is broken where a receipt is at another call, and where no agent is listed', async () => {
     const swapped = await verdictOf(
       await reportOf((agent) => {
         const [one, other] = agent.receipts;
@@ -458,7 +458,7 @@ describe('audit bundle', () => {
     expect(await page.locator('#count').innerText()).toBe('0 of 2 calls');
   });
 
-  it('holds no new receipt of a line that was changed, and ends in 6', async () => {
+  it('contains no new receipt of a changed line, and exits with 6', async () => {
     const log = join(workspace, 'refunds/.service/audit.ndjson');
     const story = logOf(storyOf(), undefined, own.signer).lines;
     const signing = { audit: { signing: { enabled: true, key_env: 'AKEY', kid: own.signer.kid } } };
@@ -493,7 +493,7 @@ describe('audit bundle', () => {
     await writeFile(log, refunds.lines.join(''));
   });
 
-  it('holds a broken log with its verdict, and ends in 6', async () => {
+  it('contains a broken log with its verdict, and exits with 6', async () => {
     const log = join(workspace, 'billing/.service/audit.ndjson');
     await writeFile(log, billing.lines.toSpliced(2, 1).join(''));
     const { ended, files } = await bundle('--agent', 'billing');
@@ -505,7 +505,7 @@ describe('audit bundle', () => {
     expect(verdict).toBe('The bundle is broken.');
   });
 
-  it('leaves out an agent that never started, and says so', async () => {
+  it('omits an agent that never started, and reports it', async () => {
     await mkdir(join(workspace, 'idle'));
     await writeFile(join(workspace, 'idle/service.yaml'), 'agent_id: idle\n');
     const { ended } = await bundle();
@@ -518,7 +518,7 @@ describe('audit bundle', () => {
     [['--agent', 'nobody'], 3, /^there is no agent nobody in /],
     [['--to', '9000d'], 3, /^the logs hold no such event$/],
     [['--from', 'x'], 2, /^from must be a time /],
-  ])('makes no bundle for %j', async (options, code, message) => {
+  ])('writes no bundle for %j', async (options, code, message) => {
     const { ended } = await bundle(...options);
     expect(ended.code).toBe(code);
     expect(JSON.parse(ended.stdout).error.message).toMatch(message);

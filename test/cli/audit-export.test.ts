@@ -22,7 +22,7 @@ afterAll(cleanUp);
 const ofTask = (id: string) => lines.filter((line) => line.includes(`"task_id":"${id}"`));
 
 describe.concurrent('audit export', () => {
-  it('prints the very lines of a task', async () => {
+  it('prints the exact lines of a task', async () => {
     const command = ['audit', 'export', '--task', 't-1', '--dir', directory];
     const [plain, json] = await Promise.all([
       holdpointHere(command),
@@ -43,7 +43,7 @@ describe.concurrent('audit export', () => {
     expect(stdout).toBe(ofTask('t-1').join(''));
   });
 
-  it('writes a new file for its owner alone, and none over another', async () => {
+  it('writes a new file for its owner only, and replaces none', async () => {
     const target = join(await temporaryFolder(), 'task.ndjson');
     const command = ['audit', 'export', '--task', 't-2', '--file', log, '-o', target];
     const first = await holdpointHere([...command, '--json']);
@@ -55,7 +55,7 @@ describe.concurrent('audit export', () => {
     expect(second.stderr).toBe(`error: ${target} is there already; name another file with -o\n`);
   });
 
-  it('writes CSV and OCSF, one event a line', async () => {
+  it('writes CSV and OCSF, one event per line', async () => {
     const command = ['audit', 'export', '--task', 't-1', '--dir', directory, '--format'];
     const [csv, ocsf, proof] = await Promise.all([
       holdpointHere([...command, 'csv']),
@@ -78,7 +78,7 @@ describe.concurrent('audit export', () => {
     });
   });
 
-  it('proves where each line stands in a chain of which it names the head', async () => {
+  it('proves the place of each line in a chain, and names its head', async () => {
     const { code, stdout } = await holdpointHere([
       ...['audit', 'export', '--task', 't-1', '--file', log, '--proof', '--json'],
     ]);
@@ -103,7 +103,7 @@ describe.concurrent('audit export', () => {
     });
   });
 
-  it('proves nothing of a log whose chain is broken, and leaves no file', async () => {
+  it('proves nothing of a log with a broken chain, and leaves no file', async () => {
     const folder = await temporaryFolder();
     const [copy, target] = [join(folder, 'audit.ndjson'), join(folder, 'proof.json')];
     await writeFile(copy, lines.toSpliced(1, 1).join(''));
@@ -120,7 +120,7 @@ describe.concurrent('audit export', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { code: 'audit_broken' } });
   });
 
-  it('ends in 3 for a task or a log that is not there', async () => {
+  it('exits with 3 for a missing task or log', async () => {
     const [task, file] = await Promise.all([
       holdpointHere(['audit', 'export', '--task', 'none', '--file', log, '--json']),
       holdpointHere(['audit', 'export', '--task', 't-1', '--file', `${log}.none`]),
@@ -132,7 +132,7 @@ describe.concurrent('audit export', () => {
 });
 
 describe.concurrent('audit tail over lines of any kind', () => {
-  it('prints lines as they stand with --json, and says which hold no event', async () => {
+  it('prints lines unchanged with --json, and marks those without an event', async () => {
     const copy = join(await temporaryFolder(), 'audit.ndjson');
     await writeFile(copy, `${lines[1]}\u001b[2Jnonsense\n${lines[2]}`);
     const [plain, json] = await Promise.all([
@@ -145,7 +145,7 @@ describe.concurrent('audit tail over lines of any kind', () => {
     );
   });
 
-  it('takes the beginning of a name', async () => {
+  it('accepts a prefix of a name', async () => {
     const { stdout } = await holdpointHere([
       'audit',
       'tail',

@@ -60,7 +60,7 @@ async function lines(): Promise<string[]> {
 }
 
 describe('the audit commands over PostgreSQL', () => {
-  it('verify the log, as they verify files', async () => {
+  it('verify the log like files', async () => {
     const count = (await lines()).length;
     expect(await run('audit', 'verify', '--dir', folder.path)).toEqual({
       code: 0,
@@ -75,7 +75,7 @@ describe('the audit commands over PostgreSQL', () => {
     );
   });
 
-  it('end in 6 for a line that was changed, removed from the middle, or cut off the end', async () => {
+  it('exit with 6 for a line that was changed, removed from the middle, or cut off the end', async () => {
     const verify = () => run('audit', 'verify', '--dir', folder.path);
     const line = `UPDATE holdpoint.audit_lines SET text = replace(text, '"ts":"2', '"ts":"3')
       WHERE line = 2`;
@@ -138,7 +138,7 @@ describe('the audit commands over PostgreSQL', () => {
     expect((await run('audit', 'tail', '--dir', folder.path, '--to', '90d')).stdout).toBe('');
   });
 
-  it('bundle the log, with the verdict on all of it', async () => {
+  it('bundle the log, with the verdict on the whole log', async () => {
     const all = await lines();
     const target = join(folder.path, 'evidence.zip');
     const bundle = ['audit', 'bundle', '--dir', folder.path, '--task', 't-2', '-o', target];
@@ -163,7 +163,7 @@ describe('the audit commands over PostgreSQL', () => {
     await rm(target);
   });
 
-  it('follow the log while daemons write it, and over an end of the connection', async () => {
+  it('follow the log while daemons write it, also after a lost connection', async () => {
     const env = { SERVICE_DATABASE_URL: server.url(database) };
     const words = ['audit', 'tail', '-f', '-n', '1', '--event', 'session_end', '--json'];
     const following = startCommand([...words, '--dir', folder.path], { env });
@@ -200,7 +200,7 @@ describe('the audit commands over PostgreSQL', () => {
     expect(nothing).toMatchObject({ code: 3, stdout: '' });
   });
 
-  it('take no place among the daemons', async () => {
+  it('do not count as a daemon', async () => {
     const count = 'SELECT count(*) AS daemons FROM holdpoint.replicas';
     const before = await server.query(count, [], database);
     await run('audit', 'verify', '--dir', folder.path);
@@ -208,7 +208,7 @@ describe('the audit commands over PostgreSQL', () => {
     expect(await server.query(count, [], database)).toEqual(before);
   });
 
-  it('end in 3 where there is no log, and in 5 where nothing says where it is', async () => {
+  it('exit with 3 for a missing log, and with 5 without its address', async () => {
     const other = new AgentFolder({ store: { kind: 'postgres', schema: 'nothing' } });
     onTestFinished(() => other.remove());
     for (const words of [['verify'], ['tail'], ['export', '--task', 't']]) {
@@ -226,7 +226,7 @@ describe('the audit commands over PostgreSQL', () => {
     });
   });
 
-  it('verify the files of an agent on SQLite by --dir as well, and either by itself', async () => {
+  it('verify the files of an agent on SQLite with --dir, and each file alone', async () => {
     const plain = new AgentFolder({});
     const agent = await launchAgent({}, { folder: plain });
     onTestFinished(() => agent.close());
@@ -255,17 +255,17 @@ describe('a database that cannot be used', () => {
       'since no server listens',
     ],
     [
-      'no such host',
+      'an unknown host',
       () => 'postgres://ann:hush@nowhere.invalid/agents',
       'the name of its host leads nowhere',
     ],
     ['a wrong password', (at: PostgresServer) => at.url('postgres', 'ann', 'hush'), 'refuses'],
     [
-      'no such database',
+      'an unknown database',
       (at: PostgresServer) => at.url('nowhere'),
       'there is no database of the name',
     ],
-  ])('is said of in one sentence for %s, without its address', async (_, url, sentence) => {
+  ])('is reported with one message for %s, without its address', async (_, url, sentence) => {
     const over = commandsOver(url(server));
     for (const words of [
       ['audit', 'tail'],
@@ -279,7 +279,7 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('is said of for a user without rights, who may be given schemas instead', async () => {
+  it('is reported for a user without rights, who may get schemas instead', async () => {
     const name = await server.createDatabase();
     await server.query("CREATE USER limited PASSWORD 'hush'", [], name);
     const over = commandsOver(server.url(name, 'limited', 'hush'));

@@ -52,7 +52,7 @@ describe.concurrent('audit verify of a signed log', () => {
     });
   });
 
-  it('takes the keys from an address', async () => {
+  it('reads the keys from an address', async () => {
     const server = createServer((_, response) => response.end(jwks));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -82,7 +82,7 @@ describe.concurrent('audit verify of a signed log', () => {
     });
   });
 
-  it('does not take signatures for proof that nobody checks', async () => {
+  it('does not accept unchecked signatures as a proof', async () => {
     const { code, stdout, stderr } = await holdpointHere([
       'audit',
       'verify',
@@ -93,7 +93,7 @@ describe.concurrent('audit verify of a signed log', () => {
     expect(stderr).toMatch(/^error: --require-signed needs --keys: /);
   });
 
-  it('warns of lines without a signature among signed ones', async () => {
+  it('warns of unsigned lines among signed ones', async () => {
     const unsigned = logOf(events(2));
     const signed = logOf(events(1), unsigned.head, own.signer);
     const mixed = await file('mixed.ndjson', [...unsigned.lines, ...signed.lines].join(''));
@@ -129,18 +129,18 @@ describe.concurrent('audit verify of a signed log', () => {
       ':2 (tool_exec, seq 2): kid is not one of the keys;',
     ],
     [
-      'a lost signature',
+      'a missing signature',
       (all) => all.with(1, all[1]!.replace(/"sig":"[^"]+",/, '')),
       ':2 (tool_exec, seq 2): sig is missing;',
     ],
-  ])('ends in 6 at the line of %s', async (name, tamper, where) => {
+  ])('exits with 6 at the line of %s', async (name, tamper, where) => {
     const path = await file(`${name.replaceAll(' ', '-')}.ndjson`, tamper(lines).join(''));
     const { code, stdout, stderr } = await holdpointHere(['audit', 'verify', '--keys', keys, path]);
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toContain(`error: ${path}${where}`);
   });
 
-  it('finds a cut tail with a checkpoint that was kept, as text or as a line', async () => {
+  it('detects a cut end with a stored checkpoint, as text or as a line', async () => {
     const cut = await file('cut.ndjson', lines.slice(0, 3).join(''));
     const kept = await file('kept.ndjson', lines.at(-1)!);
     const point = `5:${JSON.parse(lines[5]!).prev_hash}`;
@@ -161,7 +161,7 @@ describe.concurrent('audit verify of a signed log', () => {
     expect(none.stderr).toContain('no line of it is a checkpoint');
   });
 
-  it('reads a log on from a hash, and not against --require-genesis', async () => {
+  it('continues a log from a hash, and refuses that with --require-genesis', async () => {
     const rest = await file('rest.ndjson', lines.slice(2).join(''));
     const from = JSON.parse(lines[2]!).prev_hash as string;
     const verify = (...options: string[]) => holdpointHere(['audit', 'verify', rest, ...options]);
@@ -198,7 +198,7 @@ describe.concurrent('audit verify of a signed log', () => {
     ['no JSON', 'nonsense', 5, 'cannot be used: it is not valid JSON'],
     ['another curve', jwks.replace('Ed25519', 'X25519'), 5, 'is not an Ed25519 key'],
     ['a short key', jwks.replace(/"x":".{9}/, '"x":"'), 5, 'has no usable "x"'],
-  ])('says what is wrong with keys that are %s', async (name, text, code, message) => {
+  ])('reports keys that are %s', async (name, text, code, message) => {
     const path = join(folder, `keys-${name.replaceAll(' ', '-')}.json`);
     if (text !== '') await writeFile(path, text);
     const failed = await holdpointHere(['audit', 'verify', '--keys', path, log]);
@@ -209,7 +209,7 @@ describe.concurrent('audit verify of a signed log', () => {
 });
 
 describe.concurrent('key generate', () => {
-  it('prints a key that signs, as a line of an environment file', async () => {
+  it('prints a signing key as a line of an environment file', async () => {
     const { code, stdout, stderr } = await holdpointHere(['key', 'generate']);
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -234,7 +234,7 @@ describe.concurrent('key generate', () => {
     ]);
   });
 
-  it('writes a new file that only its owner can read, and shows the public key alone', async () => {
+  it('writes a new file that only its owner can read, and prints only the public key', async () => {
     const out = join(folder, 'audit.pem');
     const command = ['key', 'generate', '--kid', 'v2', '--out', out, '--json'];
     const { code, stdout, stderr } = await holdpointHere(command);
@@ -255,7 +255,7 @@ describe.concurrent('key generate', () => {
     expect(await readFile(out, 'utf8')).toBe(pem);
   });
 
-  it('makes another key each time', async () => {
+  it('generates another key each time', async () => {
     const made = await Promise.all([1, 2].map(() => holdpointHere(['key', 'generate', '--json'])));
     const [one, two] = made.map(({ stdout }) => JSON.parse(stdout));
     expect(one.private_key).not.toBe(two.private_key);
@@ -268,7 +268,7 @@ describe.concurrent('validate', () => {
   const { privateKey } = keyOf('k', Buffer.alloc(32, 5));
   const der = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
 
-  it('says at key_env what is wrong with the key, and nothing of the key', async () => {
+  it('reports the fault of a key at key_env, without the key', async () => {
     const agent = await refundAgent(service);
     const validate = (value: string) =>
       holdpointHere(['validate', '--dir', agent], { env: { MY_KEY: value } });

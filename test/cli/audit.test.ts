@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(cleanUp);
 
 describe.concurrent('audit verify', () => {
-  it('says in one sentence that the chain is intact', async () => {
+  it('prints that the chain is intact', async () => {
     const [plain, json] = await Promise.all([
       holdpointHere(['audit', 'verify', log]),
       holdpointHere(['audit', 'verify', log, '--json']),
@@ -42,7 +42,7 @@ describe.concurrent('audit verify', () => {
     });
   });
 
-  it('ends in 6 at the first line that was changed', async () => {
+  it('exits with 6 at the first changed line', async () => {
     const copy = join(await temporaryFolder(), 'audit.ndjson');
     const text = await readFile(log, 'utf8');
     await writeFile(copy, text.replace('"task_id":"t-1"', '"task_id":"t-9"'));
@@ -64,7 +64,7 @@ describe.concurrent('audit verify', () => {
     });
   });
 
-  it('reads the files of one log in their order', async () => {
+  it('reads the files of one log in order', async () => {
     const folder = await temporaryFolder();
     const lines = (await readFile(log, 'utf8')).split(/(?<=\n)/);
     const [first, second] = [join(folder, 'a'), join(folder, 'b')];
@@ -78,7 +78,7 @@ describe.concurrent('audit verify', () => {
     expect(wrong.code).toBe(6);
   });
 
-  it('refuses a log without signatures where they are required', async () => {
+  it('refuses an unsigned log where signatures are required', async () => {
     const { code, stdout, stderr } = await holdpointHere([
       'audit',
       'verify',
@@ -89,7 +89,7 @@ describe.concurrent('audit verify', () => {
     expect(stderr).toMatch(/^error: \S+audit\.ndjson:1 \(policy_loaded\): sig is missing; /);
   });
 
-  it('ends in 6 for a log that was emptied, and in 3 for one that is not there', async () => {
+  it('exits with 6 for an emptied log, and with 3 for a missing one', async () => {
     const empty = join(await temporaryFolder(), 'audit.ndjson');
     await writeFile(empty, '');
     const [there, missing] = await Promise.all([
@@ -104,7 +104,7 @@ describe.concurrent('audit verify', () => {
 });
 
 describe.concurrent('a range of time', () => {
-  it('is shown and exported whole, both ends included', async () => {
+  it('is shown and exported completely, both ends included', async () => {
     const copy = join(await temporaryFolder(), 'audit.ndjson');
     const lines = Array.from({ length: 40 }, (_, index) => {
       const ts = new Date(Date.UTC(2026, 6, 1, 0, index)).toISOString();
@@ -149,7 +149,7 @@ describe.concurrent('a range of time', () => {
       ['export'],
       'an export needs --task, --from or --to; name a task, or a range of time such as --from 7d',
     ],
-  ])('ends in 2 for %j', async (words, sentence) => {
+  ])('exits with 2 for %j', async (words, sentence) => {
     expect(await holdpointHere(['audit', ...words])).toEqual({
       ...{ code: 2, signal: null, stdout: '', stderr: `error: ${sentence}\n` },
     });
@@ -185,7 +185,7 @@ describe.concurrent('audit tail', () => {
     expect(latest.stdout).toMatch(/^\S+Z session_end task=t-2 state=completed\n$/);
   });
 
-  it('follows a log until interrupted, and ends in 130', async () => {
+  it('follows a log until interrupted, and exits with 130', async () => {
     const file = join(await temporaryFolder(), 'audit.ndjson');
     const following = startCommand(['audit', 'tail', '-f', '--file', file, '--json']);
     await appendFile(file, '{"event":"policy_loaded","ts":"2026-07-01T09:00:00.000Z"}\n');
@@ -194,7 +194,7 @@ describe.concurrent('audit tail', () => {
     expect(await following.ended).toMatchObject({ code: 130, signal: null });
   });
 
-  it('ends without a word when its reader leaves', async () => {
+  it('exits silently when its reader exits', async () => {
     const file = join(await temporaryFolder(), 'audit.ndjson');
     const line = '{"event":"policy_loaded","ts":"2026-07-01T09:00:00.000Z"}\n';
     await writeFile(file, line.repeat(50_000));

@@ -98,7 +98,7 @@ function errorOf({ stdout }: { stdout: string }) {
 }
 
 describe('backup', () => {
-  it('writes what the agent had at one commit, while the agent runs', async () => {
+  it('writes the state of the agent at one commit, while the agent runs', async () => {
     const agent = await waiting();
     const into = temporary();
 
@@ -125,7 +125,7 @@ describe('backup', () => {
     await agent.reached('order-1', 'completed');
   });
 
-  it('names what it leaves out: what can be installed again, links out of the folder and the key of the log', async () => {
+  it('names what it omits: installable files, links out of the folder and the key of the log', async () => {
     const agent = await running();
     const { path } = agent.folder;
     await agent.send('greeting', [{ say: 'hello' }]);
@@ -179,7 +179,7 @@ describe('backup', () => {
     );
   });
 
-  it('is restored whole when a tool has written a file with any name', async () => {
+  it('is restored completely when a tool has written a file with any name', async () => {
     const agent = await running();
     await agent.send('greeting', [{ say: 'hello' }]);
     const { path } = agent.folder;
@@ -218,7 +218,7 @@ describe('backup', () => {
     expect((await run('backup', kept, '--dir', path)).code).toBe(0);
   });
 
-  it('refuses a file that is there, a folder that cannot be written and an agent without tasks', async () => {
+  it('refuses an existing file, a read-only folder and an agent without tasks', async () => {
     const agent = await running();
     await agent.send('greeting', [{ say: 'hello' }]);
     const { path } = agent.folder;
@@ -240,7 +240,7 @@ describe('backup', () => {
   });
 });
 
-it('leaves the disk of an agent room for its work', async () => {
+it('a backup leaves enough disk space for the agent', async () => {
   const agent = await running();
   await agent.send('greeting', [{ say: 'hello' }]);
   const { path } = agent.folder;
@@ -264,7 +264,7 @@ it('leaves the disk of an agent room for its work', async () => {
 });
 
 describe('restore', () => {
-  it('brings the agent to a new folder, where the waiting call is decided and runs once', async () => {
+  it('copies the agent to a new folder, where the waiting call is decided and runs once', async () => {
     const agent = await waiting();
     const file = await backedUp(agent);
     const target = join(temporary(), 'agent');
@@ -309,7 +309,7 @@ describe('restore', () => {
     expect(again.audit().filter(({ event }) => event === 'store_restored')).toHaveLength(1);
   });
 
-  it('ends a task that was running, because its next calls may have run since', async () => {
+  it('ends a running task, because its next calls may have run since', async () => {
     const agent = await running(resuming);
     const sent = agent.send('job-1', [
       { tool: 'hold', args: {} },
@@ -385,7 +385,7 @@ describe('restore', () => {
     }
   });
 
-  it('moves the write-ahead log of a store that is gone out of the way', async () => {
+  it('moves the write-ahead log of a missing store aside', async () => {
     const agent = await waiting();
     const file = await backedUp(agent);
     const { path } = agent.folder;
@@ -405,7 +405,7 @@ describe('restore', () => {
     expect((await restored.get('/tasks/order-1')).body.status.state).toBe('deferred');
   });
 
-  it('suspends remembered approvals, ends delegations, deletes receivers of pushes and signs everyone out', async () => {
+  it('suspends remembered approvals, ends delegations, deletes push receivers and signs everyone out', async () => {
     const agent = await running({ ...resuming, ...deferring({}, { remember: undefined }) });
     await agent.send('greeting', [{ say: 'hello' }]);
     const { DatabaseSync } = await import('node:sqlite');
@@ -439,7 +439,7 @@ describe('restore', () => {
     });
   });
 
-  it('refuses a backup that was cut anywhere, and restores nothing', async () => {
+  it('refuses a backup that was cut at any point, and restores nothing', async () => {
     const file = await backedUp(await waiting());
     const whole = readFileSync(file);
     const folder = temporary();
@@ -467,7 +467,7 @@ describe('restore', () => {
     expect(JSON.parse(stdout)).toMatchObject({ agent_id: 'till', file });
   });
 
-  it('refuses a backup with a changed byte, a foreign entry or none at all', async () => {
+  it('refuses a backup with a changed byte, a foreign entry or no content', async () => {
     const file = await backedUp(await waiting());
     const folder = temporary();
     const tar = gunzipSync(readFileSync(file));
@@ -503,7 +503,7 @@ describe('restore', () => {
     expect(readdirSync(target)).toEqual([]);
   });
 
-  it('puts no file of a forged backup over the store and the log that it has checked', async () => {
+  it('writes no file of a forged backup over the checked store and log', async () => {
     const file = await backedUp(await waiting());
     const folder = temporary();
     const { head, files } = await readBackup(file, unchecked(folder));
@@ -529,7 +529,7 @@ describe('restore', () => {
     expect([code, texts.includes('forged')]).toEqual([0, false]);
   });
 
-  it('replaces no store that the settings of the backup name outside the new folder', async () => {
+  it('replaces no store outside the new folder that the settings of the backup name', async () => {
     const path = join(temporary(), 'elsewhere.db');
     const agent = await running({ ...resuming, store: { path } });
     await agent.send('greeting', [{ say: 'hello' }]);
@@ -543,7 +543,7 @@ describe('restore', () => {
     expect([statSync(path).ino, readdirSync(target)]).toEqual([before, []]);
   });
 
-  it('replaces the file behind a link, and refuses a link to a file that is not there', async () => {
+  it('replaces the file behind a link, and refuses a link to a missing file', async () => {
     const agent = await waiting();
     const file = await backedUp(agent);
     await agent.stop();

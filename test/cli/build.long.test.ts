@@ -8,7 +8,7 @@ afterAll(cleanUp);
 const spec = '.service/build/agent-spec.json';
 
 describe.concurrent('build', () => {
-  it('writes the skills of the card, the same bytes each time', async () => {
+  it('writes the skills of the card, with the same bytes each time', async () => {
     const dir = await refundAgent();
     await mkdir(join(dir, 'skills'));
     await writeFile(join(dir, 'skills/audits.md'), '---\nname: audits\ndescription: Looks.\n---\n');
@@ -40,7 +40,7 @@ describe.concurrent('build', () => {
     });
   });
 
-  it('writes nothing while something is wrong, and ends in 5', async () => {
+  it('writes nothing with errors, and exits with 5', async () => {
     const dir = await refundAgent();
     await writeFile(join(dir, 'SKILL.md'), '---\nname: [\n---\n');
     const { code, stderr, stdout } = await holdpoint(['build', '--dir', dir, '--json']);
@@ -50,7 +50,7 @@ describe.concurrent('build', () => {
     await expect(readFile(join(dir, spec))).rejects.toThrow('ENOENT');
   });
 
-  it('says what to do where it may not write', async () => {
+  it('states the remedy where it may not write', async () => {
     const dir = await refundAgent();
     await mkdir(join(dir, '.service'), { recursive: true });
     await writeFile(join(dir, '.service/build'), 'a file in the way');

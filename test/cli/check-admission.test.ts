@@ -54,7 +54,7 @@ describe('the check of admission', () => {
     });
   });
 
-  it('asks for no agent that is not known', async () => {
+  it('calls no platform for an unknown agent', async () => {
     const platform = await startFakePlatform();
     const env = { SERVICE_ADMISSION_URL: platform.url, SERVICE_PLATFORM_TOKEN: canary };
     expect(await checkAdmission({ env }, null)).toEqual({
@@ -71,7 +71,7 @@ describe('the check of admission', () => {
     });
   });
 
-  it('warns of a platform that denies, and says why', async () => {
+  it('warns of a platform that denies, with the reason', async () => {
     const fix = 'raise the limit on the platform, or wait';
     expect(await examine(says({ ...denial, reason: 'spent\u001b[2J' }))).toEqual({
       status: 'warn',
@@ -87,7 +87,7 @@ describe('the check of admission', () => {
     });
   });
 
-  it('warns of a clock that differs', async () => {
+  it('warns of a different clock', async () => {
     const finding = await examine(saysAt(new Date(Date.now() - 90_000), { decision: 'admit' }));
     expect(finding).toEqual({
       status: 'warn',
@@ -98,7 +98,7 @@ describe('the check of admission', () => {
     });
   });
 
-  it('fails for a platform that cannot be asked', async () => {
+  it('fails for a platform that cannot be reached', async () => {
     const fix = 'check SERVICE_ADMISSION_URL, SERVICE_PLATFORM_TOKEN and the way to the platform';
     expect(await examine(says('no', 401))).toEqual({
       status: 'fail',

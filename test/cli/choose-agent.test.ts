@@ -44,7 +44,7 @@ describe.concurrent('a command without --dir', () => {
     one = await listedDaemon();
   });
 
-  it('talks to the one agent that runs, from wherever it is called, and says which', async () => {
+  it('uses the only running agent, from any folder, and names it', async () => {
     const { daemon, env } = one;
     const send = ['task', 'send', '--id', 'r1', 'Refund A-1042, it arrived broken'];
     const sent = startCommand(send, { env });
@@ -72,7 +72,7 @@ describe.concurrent('a command without --dir', () => {
     expect([keys.code, exported.code]).toEqual([0, 0]);
   });
 
-  it('means the agent of the folder it is called in, also one that does not run', async () => {
+  it('uses the agent of the current folder, also a stopped one', async () => {
     const cwd = await refundAgent();
     const [list, tail] = await Promise.all([
       holdpoint(['task', 'list'], { env: one.env, cwd }),
@@ -85,7 +85,7 @@ describe.concurrent('a command without --dir', () => {
     expect(tail).toMatchObject({ code: 3, stdout: '' });
   });
 
-  it('ends in 3 and says what to do when no agent runs', async () => {
+  it('exits with 3 and states the remedy when no agent runs', async () => {
     const env = { XDG_STATE_HOME: await temporaryFolder() };
     const commands = [
       ['task', 'list'],
@@ -106,7 +106,7 @@ describe.concurrent('a command without --dir', () => {
     }
   });
 
-  it('names the agents when several run', async () => {
+  it('lists the agents when several run', async () => {
     const { daemon: first, env } = await listedDaemon();
     const second = await startDaemon(await refundAgent('agent_id: other\n'), { env });
     const [words, json] = await Promise.all([
@@ -131,7 +131,7 @@ describe.concurrent('a command without --dir', () => {
     expect(readdirSync(join(env.XDG_STATE_HOME, 'holdpoint', 'agents'))).toEqual([]);
   });
 
-  it('names the agent that has a port which another asks for', async () => {
+  it('names the agent that uses a requested port', async () => {
     const { daemon, env } = one;
     const { port } = new URL(daemon.url);
     const { code, stderr } = await holdpoint(
@@ -155,7 +155,7 @@ describe.concurrent('a command without --dir', () => {
   });
 });
 
-describe('an agent that somebody planted on the list', () => {
+describe('a planted agent on the list', () => {
   /** A listener that proves to be the agent of its own folder, and hears what it is shown. */
   async function planted(
     tokenPath: string,
@@ -183,7 +183,7 @@ describe('an agent that somebody planted on the list', () => {
     return { heard, env, directory };
   }
 
-  it('is never shown the token of whoever calls', async () => {
+  it('never receives the token of the caller', async () => {
     const { heard, env, directory } = await planted('/nowhere');
     const tokenFile = join(await temporaryFolder(), 'mine');
     await writeFile(tokenFile, 'of-a-person\n');
@@ -198,7 +198,7 @@ describe('an agent that somebody planted on the list', () => {
     expect(heard).toEqual([]);
   });
 
-  it('is never shown the token of another agent, whatever its files lead to', async () => {
+  it('never receives the token of another agent, for any content of its files', async () => {
     const { daemon } = await listedDaemon(guarded);
     const real = join(daemon.directory, '.service', 'runtime.token');
     const { heard, env, directory } = await planted(real);
@@ -214,7 +214,7 @@ describe('an agent that somebody planted on the list', () => {
     await daemon.stop();
   });
 
-  it('is shown nothing unless it proves to know the key of its folder', async () => {
+  it('receives nothing unless it proves that it has the key of its folder', async () => {
     const { heard, env, directory } = await planted('/nowhere');
     const service = join(directory, '.service');
     await writeFile(join(service, 'runtime.token'), 'its-own', { mode: 0o600 });
@@ -232,8 +232,8 @@ describe('an agent that somebody planted on the list', () => {
 describe('a daemon that cannot be listed', () => {
   it.each([
     ['its home folder is a file', async () => ({ XDG_STATE_HOME: '/dev/null' })],
-    ['there is no place for it', async () => ({ XDG_STATE_HOME: '', HOME: '/proc' })],
-  ])('runs all the same and says so once: %s', async (_, variables) => {
+    ['its folder cannot be created', async () => ({ XDG_STATE_HOME: '', HOME: '/proc' })],
+  ])('runs and reports it once: %s', async (_, variables) => {
     const daemon = await startDaemon(await refundAgent(), { env: await variables() });
     expect((await holdpointHere(['task', 'list', '--dir', daemon.directory])).code).toBe(0);
     const { code, stderr } = await daemon.stop();

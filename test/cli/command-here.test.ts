@@ -16,11 +16,11 @@ it.each([
   [['validate', '--dir', join(root, 'examples/refunds')]],
   [['validate', '--dir', '/nowhere', '--json']],
   [['secret', 'set', 'KEY', '--dir', '/nowhere']],
-])('%j says the same in a process of its own', async (args) => {
+])('%j prints the same in a separate process', async (args) => {
   expect(await holdpointHere(args, { input: '' })).toEqual(await holdpoint(args, { input: '' }));
 });
 
-it('explains a call as a process of its own does', async () => {
+it('a call is explained as in a separate process', async () => {
   const dir = await refundAgent();
   const args = ['policy', 'explain', 'issue_refund', '--dir', dir, '--args', '{}', '--json'];
   const [here, there] = await Promise.all([holdpointHere(args), holdpoint(args)]);

@@ -27,7 +27,7 @@ function subjectOf(directory: string) {
 }
 
 describe.concurrent('doctor', () => {
-  it('passes an agent that has never run', async () => {
+  it('accepts an agent that has never run', async () => {
     const directory = await refundAgent();
     const { code, stdout, stderr } = await holdpoint(['doctor', '--dir', directory]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -53,7 +53,7 @@ pass  daemon       the agent is not running
 `);
   });
 
-  it('passes an agent that runs', async () => {
+  it('accepts a running agent', async () => {
     const daemon = await startDaemon(await refundAgent());
     const { code, checks } = await examine(daemon.directory);
     expect(code).toBe(0);
@@ -69,7 +69,7 @@ pass  daemon       the agent is not running
     await daemon.stop();
   });
 
-  it('fails for what is wrong, says how to fix it, and ends in 1', async () => {
+  it('fails for an error, states the remedy, and exits with 1', async () => {
     const daemon = await startDaemon(await refundAgent());
     daemon.child.kill('SIGKILL');
     await daemon.ended;
@@ -103,7 +103,7 @@ pass  daemon       the agent is not running
     expect(found.get('daemon')).toMatchObject({ status: 'warn' });
   });
 
-  it('fails for a Node that is too old', () => {
+  it('fails for a Node version that is too old', () => {
     expect(checkNode('22.19.0')).toMatchObject({ status: 'fail', fix: expect.any(String) });
     expect(checkConnections(1_000)).toEqual({
       status: 'pass',
@@ -117,7 +117,7 @@ pass  daemon       the agent is not running
     expect(checkNode('24.0.0')).toEqual({ status: 'pass', message: 'Node 24.0.0' });
   });
 
-  it('tells its own port from that of another program', async () => {
+  it('distinguishes its own port from that of another program', async () => {
     const daemon = await startDaemon(await refundAgent());
     const ownPort = Number(new URL(daemon.url).port);
     expect(await checkPort(subjectOf(daemon.directory))).toEqual({
@@ -137,7 +137,7 @@ pass  daemon       the agent is not running
     });
   });
 
-  it('fails when the folder of the store or the log cannot be written', async () => {
+  it('fails when the folder of the store or the log is not writable', async () => {
     const directory = await refundAgent();
     const paths = ['ok/tasks.db', '/proc/audit.ndjson'].map((path) => resolve(directory, path));
     expect(await checkStateFolder(subjectOf(directory), paths)).toMatchObject({
@@ -146,7 +146,7 @@ pass  daemon       the agent is not running
     });
   });
 
-  it('fails when the daemon is there but does not answer', async () => {
+  it('fails when the daemon exists but does not answer', async () => {
     const daemon = await startDaemon(await refundAgent());
     const served = join(daemon.directory, '.service', 'serve.json');
     const content = JSON.parse(await readFile(served, 'utf8')) as object;

@@ -55,7 +55,7 @@ describe('findAgent', () => {
     });
   });
 
-  it('prefers SERVICE_TOKEN to the daemon’s token, and --token-file to both', () => {
+  it("prefers SERVICE_TOKEN to the daemon's token, and --token-file to both", () => {
     serve();
     const tokenFile = join(dir, 'mine');
     writeFileSync(tokenFile, ' of-the-file\n');
@@ -64,7 +64,7 @@ describe('findAgent', () => {
     expect(findAgent({ dir, tokenFile }, env).token).toBe('of-the-file');
   });
 
-  it('never sends the daemon’s own token to an address that was given', () => {
+  it("never sends the daemon's own token to a given address", () => {
     serve();
     expect(findAgent({ dir, url: 'https://agents.example.com/refunds/' }, {})).toMatchObject({
       url: 'https://agents.example.com/refunds',
@@ -73,12 +73,12 @@ describe('findAgent', () => {
     });
   });
 
-  it('does not trust a serve.json whose process is gone', () => {
+  it('does not trust a serve.json whose process has exited', () => {
     serve({ pid: 2 ** 22 + 1 });
     expect(failureOf(() => findAgent({ dir }, {}))).toEqual({ code: 'not_running', exitCode: 3 });
   });
 
-  it('needs a token only where there is authentication', () => {
+  it('needs a token only with authentication', () => {
     serve();
     rmSync(tokenPath);
     expect(failureOf(() => findAgent({ dir }, {}))).toEqual({
@@ -89,7 +89,7 @@ describe('findAgent', () => {
     expect(findAgent({ dir }, {}).token).toBeNull();
   });
 
-  it('learns from serve.json that other daemons share the tasks', () => {
+  it('reads in serve.json that other daemons share the tasks', () => {
     serve();
     expect(findAgent({ dir }, {})).not.toHaveProperty('isShared');
     serve({ is_shared: true });

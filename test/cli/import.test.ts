@@ -59,7 +59,7 @@ const folderOf = (more: Record<string, string> = {}) =>
   });
 
 describe('import of a forge.yaml', () => {
-  it('says what becomes of each key, and writes an agent that is valid', async () => {
+  it('reports the result for each key, and writes a valid agent', async () => {
     const directory = join(agentFolder({}), 'desk');
     const ended = await importing(folderOf(), ['--dir', directory, '--yes']);
     expect(ended).toMatchObject({ code: 0 });
@@ -141,7 +141,7 @@ describe('import of a forge.yaml', () => {
     });
   });
 
-  it('keeps secrets in the settings of its servers out of the file', async () => {
+  it('writes no secret of server settings into the file', async () => {
     const text = forge.replace(
       'shop.example.com/mcp',
       'shop.example.com/mcp?api_key=canary-of-the-url',
@@ -173,7 +173,7 @@ describe('import of a forge.yaml', () => {
     });
   });
 
-  it('reaches nothing without a mode, and monitors drift where that is on', async () => {
+  it('permits no host without a mode, and monitors drift where that is on', async () => {
     const text =
       'agent_id: desk\nsecurity: {intent_alignment: {enabled: true, provider: gemini}, intent_drift: {enabled: true, drift_threshold: 0.4}}\n';
     const directory = join(agentFolder({}), 'desk');
@@ -222,7 +222,7 @@ describe('import of a forge.yaml', () => {
       },
     ],
   ])(
-    'refuses %s, which it cannot keep, and writes it out only when told to',
+    'refuses %s, which it cannot convert, and drops it only on request',
     async (key, text, more) => {
       const source = folderOf({ 'forge.yaml': text, ...more });
       const directory = join(agentFolder({}), 'desk');
@@ -250,7 +250,7 @@ const servers = `{
 }`;
 
 describe('import of MCP settings', () => {
-  it('takes the servers with their secrets as variables', async () => {
+  it('imports the servers with their secrets as variables', async () => {
     const source = agentFolder({ '.vscode/mcp.json': servers, 'lib/files.mjs': '' });
     const directory = join(agentFolder({}), 'desk');
     const ended = await importing(source, ['--dir', directory, '--name', 'desk', '--yes']);
@@ -318,7 +318,7 @@ describe('import of MCP settings', () => {
       { type: 'authorization_code', client_id: 'c' },
     ],
     ['{"mcpServers": {"a": {"url": "https://a.example.com", "oauth": false}}}', undefined],
-  ])('takes a sign-in by OAuth: %s', async (text, auth) => {
+  ])('imports a sign-in by OAuth: %s', async (text, auth) => {
     const source = agentFolder({ '.mcp.json': text });
     const ended = await importing(source, ['--dir', join(source, 'out')]);
     expect(ended.code).toBe(0);
@@ -328,7 +328,7 @@ describe('import of MCP settings', () => {
     expect(ended.stdout + ended.stderr + written).not.toContain('canary');
   });
 
-  it('refuses two secrets of one variable, and one that the environment overrides', async () => {
+  it('refuses two secrets with one variable, and one that the environment overrides', async () => {
     const server = (key: string) => `{"command": "x", "env": {"API_KEY": "${key}"}}`;
     const source = agentFolder({
       '.mcp.json': `{"mcpServers": {"a": ${server('canary-1')}, "b": ${server('canary-2')}}}`,
@@ -349,7 +349,7 @@ describe('import of MCP settings', () => {
     expect(existsSync(join(source, 'out'))).toBe(false);
   });
 
-  it('takes the skills of a project with its servers', async () => {
+  it('imports the skills of a project with its servers', async () => {
     const text = '{"mcpServers": {"a": {"command": "x"}}}';
     const source = agentFolder({ '.mcp.json': text, '.claude/skills/notes/SKILL.md': skill });
     const directory = join(source, 'out');
@@ -368,7 +368,7 @@ describe('import of MCP settings', () => {
     ],
     ['opencode.json', '{"mcp": {"a": {"type": "local", "command": ["x"], "enabled": true}}}'],
     ['config.toml', '[mcp_servers.a]\ncommand = "x"\n'],
-  ])('reads the form of %s', async (name, text) => {
+  ])('reads the format of %s', async (name, text) => {
     const source = agentFolder({ [name]: text });
     const directory = join(source, 'out');
     expect(await importing(join(source, name), ['--dir', directory])).toMatchObject({ code: 0 });
@@ -406,7 +406,7 @@ describe('a source that cannot be imported', () => {
       /\.mcp\.json:1:22: it is not valid JSON/,
     ],
     [
-      'a name that is written twice',
+      'a repeated name',
       { '.mcp.json': '{"mcpServers": {"a": {"command": "x"},\n "a": {"command": "y"}}}' },
       /\.mcp\.json:2:2: "a" is written twice; keep one/,
     ],
@@ -427,12 +427,12 @@ describe('a source that cannot be imported', () => {
     ],
     ['nothing', { 'notes.txt': '' }, /and no SKILL\.md/],
     [
-      'two skills of a name',
+      'two skills with one name',
       { 'a/SKILL.md': skill, 'b/SKILL.md': skill },
       /a\/SKILL\.md and b\/SKILL\.md are both called notes/,
     ],
     ['cut TOML', { 'config.toml': '[mcp_servers.a\n' }, /config\.toml:1:\d+: it is not valid TOML/],
-  ])('is refused in one sentence: %s', async (_what, files, sentence) => {
+  ])('is refused with one message: %s', async (_what, files, sentence) => {
     const source = agentFolder(files as Record<string, string>);
     const [first = ''] = Object.keys(files);
     const path = first === 'config.toml' ? join(source, first) : source;
@@ -464,7 +464,7 @@ describe('a source that cannot be imported', () => {
   });
 });
 
-it('names the command in a folder with the configuration of another product', async () => {
+it('a folder with the configuration of another product is answered with the import command', async () => {
   const directory = folderOf();
   expect(await holdpointHere(['validate', '--dir', directory])).toMatchObject({
     code: 5,
@@ -475,7 +475,7 @@ it('names the command in a folder with the configuration of another product', as
 });
 
 describe('import as a gateway', () => {
-  it('writes a gate with the servers at one address, which is valid', async () => {
+  it('writes a valid gate with the servers at one address', async () => {
     const settings = {
       mcpServers: { shop: { type: 'http', url: 'https://shop.example.com/mcp' } },
     };
@@ -519,7 +519,7 @@ describe('import as a gateway', () => {
       ]);
     });
 
-    it('finds nothing hidden in the folder that becomes the agent', async () => {
+    it('finds nothing hidden in the folder of the new agent', async () => {
       const shop = { command: 'node', args: ['./shop.mjs'] };
       const settings = JSON.stringify({ mcpServers: { shop } });
       const folder = agentFolder({ '.mcp.json': settings, 'shop.mjs': '' });
@@ -528,7 +528,7 @@ describe('import as a gateway', () => {
     });
   });
 
-  it('needs settings of servers', async () => {
+  it('needs server settings', async () => {
     const directory = join(agentFolder({}), 'desk');
     const ended = await importing(folderOf(), ['--gateway', '--dir', directory]);
     expect(ended.code).toBe(5);
@@ -537,7 +537,7 @@ describe('import as a gateway', () => {
   });
 });
 
-it('writes nothing without a confirmation, which only a terminal can give', async () => {
+it('import writes nothing without a confirmation, which only a terminal can give', async () => {
   const source = agentFolder({ 'forge.yaml': 'agent_id: desk\n' });
   const target = join(source, 'out');
   const { code, stderr } = await holdpointHere(['import', source, '--dir', target]);

@@ -9,7 +9,7 @@ import { onTerminal, printed } from './terminal.ts';
 
 afterAll(cleanUp);
 
-it('makes an agent from flags alone that is valid and answers, and writes over nothing', async () => {
+it('init creates from flags a valid agent that answers, and replaces nothing', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const words = [
     'init',
@@ -46,7 +46,7 @@ add an MCP server: holdpoint mcp add files --dir ${directory} -- node server.mjs
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
-it('names its schema in the first line, which new tools and servers leave there', async () => {
+it('init names the schema in the first line, which new tools and servers keep', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const dir = ['--dir', directory];
   const beginning = () => readFileSync(join(directory, 'service.yaml'), 'utf8').split('\n')[0];
@@ -63,7 +63,7 @@ it('names its schema in the first line, which new tools and servers leave there'
   expect(beginning()).toBe(before);
 });
 
-it('makes a gate that holds calls, and writes over nothing', async () => {
+it('init creates a gate that holds calls, and replaces nothing', async () => {
   const directory = join(await temporaryFolder(), 'gate');
   const words = ['init', 'coding-agents', '--gate', '--dir', directory];
   const path = join(directory, 'service.yaml');
@@ -90,7 +90,7 @@ then send calls to POST /holds; holdpoint docs gate shows how
   expect((await holdpointHere(bad)).stderr).toContain('the agent id must be kebab-case');
 });
 
-it('writes what would mean something else in YAML as text', async () => {
+it('init quotes text that YAML would read differently', async () => {
   const directory = await temporaryFolder();
   writeFileSync(join(directory, '.gitignore'), 'mine\n');
   const model = 'a: [b] # c\n${SHOP}';
@@ -138,7 +138,7 @@ it.each([
     'http_request is not a tool of this agent',
     'give --held',
   ],
-])('says which flag is missing or wrong, and writes nothing', async (words, message, hint) => {
+])('init reports a missing or wrong flag, and writes nothing', async (words, message, hint) => {
   const cwd = await temporaryFolder();
   const { code, stderr } = await holdpoint(words, { cwd });
   expect({ code, files: readdirSync(cwd) }).toEqual({ code: 2, files: [] });
@@ -146,7 +146,7 @@ it.each([
   expect(stderr).toContain(hint);
 });
 
-it('asks at a terminal what no flag says, one question after another', async () => {
+it('init asks at a terminal for missing flags, one question after another', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const asked = onTerminal(['init', '--dir', directory]);
   const [space, down] = [' ', '\u001B[B'];
@@ -236,7 +236,7 @@ const variables = {
   SHOP_KEY: "it's CANARY-7 ${HOME} # \\n",
 };
 
-it('makes all of an agent from answers that were written down, and shows no secret', async () => {
+it('init creates a complete agent from an answers file, and shows no secret', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const words = ['init', '--answers', '-', '--dir', directory, '--yes', '--debug'];
   const made = await holdpointHere(words, { input: JSON.stringify(answers) });
@@ -282,7 +282,7 @@ it('makes all of an agent from answers that were written down, and shows no secr
   });
 });
 
-it('has the tools wait that a skill wants held, unless the answers that were written down say otherwise', async () => {
+it('init holds the tools that a skill wants held, unless the answers file differs', async () => {
   const directory = await temporaryFolder();
   const skills = { names: ['stripe-refunds'], variables: { STRIPE_API_KEY: 'rk_1' } };
   const securityOf = async (name: string, said: object) => {
@@ -297,7 +297,7 @@ it('has the tools wait that a skill wants held, unless the answers that were wri
   expect(await securityOf('free', { approvals: {} })).toBeUndefined();
 });
 
-it('encrypts every secret with a passphrase, and says which variable nobody has set', async () => {
+it('init encrypts every secret with a passphrase, and names unset variables', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const env = { SERVICE_PASSPHRASE: 'a long passphrase' };
   const flags = [
@@ -323,7 +323,7 @@ it('encrypts every secret with a passphrase, and says which variable nobody has 
   expect(kept.stdout).toBe('sk-CANARY\n');
 });
 
-it('writes the address of a model that the environment names, and says which variable did', async () => {
+it('init writes the model address from the environment, and names its variable', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const env = {
     OPENAI_API_KEY: 'sk-CANARY',
@@ -352,7 +352,7 @@ it('writes the address of a model that the environment names, and says which var
   });
 });
 
-it('makes no agent that would show a key to a host that no variable names', async () => {
+it('init creates no agent that would send a key to a host without a variable', async () => {
   const cwd = await temporaryFolder();
   const env = { OPENAI_API_KEY: 'sk-CANARY', OPENAI_BASE_URL: 'gateway' };
   const words = ['init', 'desk', '--provider', 'openai', '--model', 'gpt-5', '--yes'];
@@ -361,7 +361,7 @@ it('makes no agent that would show a key to a host that no variable names', asyn
   expect(stderr).toContain('OPENAI_BASE_URL is no address');
 });
 
-it('offers the provider first whose key is in the environment, at the address that is named there', async () => {
+it('init suggests the provider whose key is in the environment, at its address there', async () => {
   const directory = join(await temporaryFolder(), 'desk');
   const env = { ANTHROPIC_API_KEY: 'sk-CANARY', ANTHROPIC_BASE_URL: 'https://gw.example.com/v1' };
   const asked = onTerminal(['init', 'desk', '--dir', directory, '--fallback', 'ollama/a'], env);
@@ -393,7 +393,7 @@ it('offers the provider first whose key is in the environment, at the address th
   });
 });
 
-it('leaves nothing behind when what it would make does not read', async () => {
+it('init leaves no files when the new agent would be invalid', async () => {
   const cwd = await temporaryFolder();
   // A name that only the reader of the whole configuration finds fault with.
   const lines = Array.from(

@@ -14,13 +14,13 @@ function interruption() {
 }
 
 describe('Interruption', () => {
-  it('leaves at once while nobody listens', () => {
+  it('exits at once without a listener', () => {
     const { made, reasons } = interruption();
     expect(() => made.interrupt()).toThrow(Left);
     expect(reasons.map(({ exitCode }) => exitCode)).toEqual([130]);
   });
 
-  it('aborts for whoever listens, and leaves at once when it is interrupted a second time', () => {
+  it('aborts for a listener, and exits at once at the second interruption', () => {
     const { made } = interruption();
     const signal = made.listen();
     made.interrupt();
@@ -28,7 +28,7 @@ describe('Interruption', () => {
     expect(() => made.interrupt()).toThrow(Left);
   });
 
-  it('lets a command clean up, however often it is told to end', () => {
+  it('lets a command clean up, for any number of signals', () => {
     const { made, reasons } = interruption();
     const signal = made.listen();
     made.terminate();
@@ -39,7 +39,7 @@ describe('Interruption', () => {
     expect(() => made.interrupt()).toThrow(Left);
   });
 
-  it('tells a daemon of signals that say nothing to it, and ends any other command', () => {
+  it('reports unused signals to a daemon, and ends any other command', () => {
     const daemon = interruption().made;
     const other = interruption().made;
     const strays: string[] = [];
@@ -49,7 +49,7 @@ describe('Interruption', () => {
     expect([goesOn.aborted, strays, ends.aborted]).toEqual([false, ['SIGUSR2'], true]);
   });
 
-  it('ends a command whose reader has gone, unless it works on without one', () => {
+  it('ends a command whose reader has exited, unless it works without one', () => {
     const first = interruption().made;
     const second = interruption().made;
     const ends = first.listen();

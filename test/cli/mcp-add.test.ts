@@ -17,7 +17,7 @@ const read = (directory: string, name: string) => readFileSync(join(directory, n
 const kept = (directory: string) => ({ ...parseEnv(read(directory, '.service/.env')) });
 
 describe('mcp add', () => {
-  it('writes a server over stdio and the rules of its held tools, and says what is next', async () => {
+  it('writes a server over stdio and the rules of its held tools, and prints the next step', async () => {
     const directory = desk();
     const words = ['files', '--held', 'write_file,files__edit_file', '--', 'node', 'server.mjs'];
     expect(await add(directory, words)).toMatchObject({
@@ -49,7 +49,7 @@ security:
     expect(existsSync(join(directory, '.service'))).toBe(false);
   });
 
-  it('adds a server over HTTP to those that are there, and keeps what it signs in with apart', async () => {
+  it('adds a server over HTTP to the others, and stores its credentials separately', async () => {
     const before = `${service}mcp:
   servers:
     # ours
@@ -79,15 +79,20 @@ kept SHOP_TOKEN in ${directory}/.service/.env
   it.each<[string, string[], string[], Record<string, string>]>([
     ['a variable', ['--env', 'SHOP_KEY=CANARY', '--env', 'REGION=eu'], [], { SHOP_KEY: 'CANARY' }],
     [
-      'a variable of npm',
+      'an npm variable',
       ['--env', 'NODE_AUTH_TOKEN=CANARY'],
       [],
       { SHOP_NODE_AUTH_TOKEN: 'CANARY' },
     ],
     ['an option', [], ['--api-key', 'CANARY'], { SHOP_API_KEY: 'CANARY' }],
-    ['an option in one word', [], ['--token=CANARY'], { SHOP_TOKEN: 'CANARY' }],
-    ['a key by its form', [], ['ghp_CANARY0123456789'], { SHOP_SECRET: 'ghp_CANARY0123456789' }],
-  ])('keeps %s in .env and shows it nowhere', async (_, flags, args, variables) => {
+    ['an option with =', [], ['--token=CANARY'], { SHOP_TOKEN: 'CANARY' }],
+    [
+      'a key recognized by its format',
+      [],
+      ['ghp_CANARY0123456789'],
+      { SHOP_SECRET: 'ghp_CANARY0123456789' },
+    ],
+  ])('stores %s in .env and prints it nowhere', async (_, flags, args, variables) => {
     const directory = desk();
     const made = await add(directory, ['shop', ...flags, '--', 'node', 'server.mjs', ...args]);
     expect([made.code, kept(directory)]).toEqual([0, variables]);
@@ -106,7 +111,7 @@ kept SHOP_TOKEN in ${directory}/.service/.env
     expect((await add(open, ['files', '--', 'node', elsewhere])).stderr).not.toContain('warning');
   });
 
-  it('leaves variables as they are named, and says which nobody has set', async () => {
+  it('keeps variable names, and lists unset ones', async () => {
     const directory = desk();
     const flags = ['--header', 'Authorization=Bearer ${MY_TOKEN}', '--header', 'X-A=${A_SET} $${'];
     const made = await add(directory, ['shop', '--url', 'https://s.example.com', ...flags], {
@@ -119,7 +124,7 @@ kept SHOP_TOKEN in ${directory}/.service/.env
     expect(made.stderr).not.toContain('A_SET');
   });
 
-  it('warns of a program that is not there, and of one that asks a registry', async () => {
+  it('warns of a missing program, and of one that uses a registry', async () => {
     const directory = desk();
     const missing = await add(directory, ['files', '--', 'nodee', 'server.mjs']);
     expect([missing.code, missing.stderr]).toEqual([
@@ -178,7 +183,7 @@ kept SHOP_TOKEN in ${directory}/.service/.env
     ]);
   });
 
-  it('keeps no secret where the agent reads no .env', async () => {
+  it('stores no secret where the agent reads no .env', async () => {
     const before = `${service}secrets: {providers: [encrypted-file]}\n`;
     const directory = desk({ 'service.yaml': before });
     const { code, stderr } = await add(directory, [

@@ -8,7 +8,7 @@ import { cleanUp, holdpoint, startCommand, startDaemon } from './holdpoint.ts';
 
 afterAll(cleanUp);
 
-it('signs the agent in by the redirect of the browser, shows the health, and signs it out', async () => {
+it('mcp login signs the agent in by a browser redirect, and mcp logout signs it out', async () => {
   const issuer = await startTokenIssuer();
   const shop = await startToolServer(['find_order']);
   shop.instead = ({ headers }, response) => {

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe.concurrent('holdpoint mcp', () => {
-  it('lists what is withheld, as it was seen and as it is offered, and lets it in', async () => {
+  it('lists withheld tools, as accepted and as offered, and accepts them', async () => {
     const { path } = changedAgent();
     const pay = `pay@${sha256('Pays\u001b[2J!').slice(0, 32)}`;
     const listed = await holdpoint(['mcp', 'list', '--dir', path]);
@@ -69,7 +69,7 @@ describe.concurrent('holdpoint mcp', () => {
     ]);
   });
 
-  it('lets in nothing else than what somebody has seen', async () => {
+  it('accepts only the tools that the user has seen', async () => {
     const { path } = changedAgent();
     const { stderr } = await holdpoint(['mcp', 'list', '--dir', path]);
     const pay = /pay@\w+/.exec(stderr)?.[0] ?? '';
@@ -84,7 +84,7 @@ describe.concurrent('holdpoint mcp', () => {
     expect(seen.toolsOf('shop')?.[0]?.accepted?.description).toBe('Pays.');
   });
 
-  it('says what is not there', async () => {
+  it('reports an unknown server', async () => {
     const { path } = changedAgent();
     const server = await holdpoint(['mcp', 'accept', 'till', '--dir', path]);
     expect([server.code, server.stderr]).toEqual([
@@ -104,7 +104,7 @@ describe.concurrent('holdpoint mcp', () => {
     ]);
   });
 
-  it('needs no key of a model', async () => {
+  it('needs no model key', async () => {
     const model = { provider: 'openai', name: 'gpt-5' };
     const folder = new AgentFolder({ model, mcp: { servers: [shop] } });
     folders.push(folder);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { CliError } from '../../src/cli/cli-error.ts';
 import { Output } from '../../src/cli/output.ts';
 
-it('shows why a command failed without what would draw on the terminal', () => {
+it('the error of a command contains no terminal control', () => {
   const written: string[] = [];
   const stderr = new Writable({
     write(chunk, _encoding, done) {

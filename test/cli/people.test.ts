@@ -59,14 +59,14 @@ away  eve@example.com from 2026-12-20T23:00:00.000Z until 2027-01-03T23:00:00.00
     });
   });
 
-  it('shows that there is nothing, and the place of a mistake', async () => {
+  it('shows an empty list, and the place of a mistake', async () => {
     expect((await shown(null)).stdout).toBe('people.yaml has no groups, rotations or absences\n');
     const { code, stdout, stderr } = await shown('groups: {finance: 7}\n');
     expect([code, stdout]).toEqual([5, '']);
     expect(stderr).toMatch(/^people\.yaml:1:\d+: /);
   });
 
-  it('refuses a moment that is none', async () => {
+  it('refuses an invalid time', async () => {
     const { code, stderr } = await holdpointHere(['people', '--at', 'soon']);
     expect([code, stderr]).toEqual([
       2,

@@ -21,7 +21,7 @@ function outputTo(isTTY: boolean): { output: Output; written: string[] } {
   return { output: new Output({ stdout: stderr, stderr, ...flags }), written };
 }
 
-it('shows a wait from the first second on, and cleans up', () => {
+it('progress shows a wait from the first second, and clears the line', () => {
   const { output, written } = outputTo(true);
   const stop = showProgress(output, 'waiting');
   vi.advanceTimersByTime(999);
@@ -32,7 +32,7 @@ it('shows a wait from the first second on, and cleans up', () => {
   expect(written).toEqual(['\r\u001b[Kwaiting (1s)', '\r\u001b[Kwaiting (2s)', '\r\u001b[K']);
 });
 
-it('shows nothing of a short wait, nor without a terminal', () => {
+it('progress shows nothing for a short wait, nor without a terminal', () => {
   const terminal = outputTo(true);
   showProgress(terminal.output, 'waiting')();
   const pipe = outputTo(false);

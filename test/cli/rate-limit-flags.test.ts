@@ -13,12 +13,12 @@ function read(...argv: string[]): ReturnType<typeof rateLimitOf> {
 }
 
 describe('the flags of the rate limit', () => {
-  it('name nothing that was not given', () => {
+  it('set only the given limits', () => {
     expect(read()).toEqual({});
     expect(read('--rate-limit-write-burst', '5')).toEqual({ writeBurst: 5 });
   });
 
-  it('name every limit', () => {
+  it('set every limit', () => {
     const argv = [
       ['--rate-limit-read-rps', '0.5'],
       ['--rate-limit-read-burst', '2'],
@@ -41,7 +41,7 @@ describe('the flags of the rate limit', () => {
     ['--rate-limit-read-rps <n>', '0', 'must be a number above 0 and at most 1000000'],
     ['--rate-limit-write-burst <n>', '1.5', 'must be a whole number from 1 to 1000000'],
     ['--rate-limit-cancel-exempt <bool>', 'no', 'must be true or false'],
-  ])('refuse a value that cannot be kept: %s %s', (flag, text, complaint) => {
+  ])('refuse an invalid value: %s %s', (flag, text, complaint) => {
     expect(() => read(flag.split(' ')[0]!, text)).toThrow(
       `error: option '${flag}' argument '${text}' is invalid. it ${complaint}.`,
     );

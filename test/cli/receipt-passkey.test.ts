@@ -49,7 +49,7 @@ async function verify(claims: object) {
 }
 
 describe('receipt verify of a call that a passkey released', () => {
-  it('states the passkey, whose signature it has verified', async () => {
+  it('states the passkey whose signature it has verified', async () => {
     expect(await verify(claimsOf())).toMatchObject({
       code: 0,
       stdout: 't-1 c-1: signed; pay: not run, approved by ann@example.com with a passkey\n',
@@ -61,7 +61,7 @@ describe('receipt verify of a call that a passkey released', () => {
     ['the call', (claims) => (claims.deferral_id = 'c-2')],
     ['the decision', ({ decisions: [one] }) => one && (one.decision = 'reject')],
     ['the key', ({ decisions: [one] }) => one && (one.passkey.public_key = 'AAAA')],
-  ])('ends with 6 if the agent signed other data: %s', async (_, change) => {
+  ])('exits with 6 if the agent signed other data: %s', async (_, change) => {
     const claims = claimsOf();
     change(claims);
     expect(await verify(claims)).toMatchObject({

@@ -54,7 +54,7 @@ async function fetched(name: string): Promise<string> {
 }
 
 describe('receipt', () => {
-  it('fetches one for every call that has ended, or for one that is named', async () => {
+  it('fetches one for every ended call, or for a named one', async () => {
     const all = await receipt('t1');
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(all.stdout.trim().split('\n')).toHaveLength(2);
@@ -67,7 +67,7 @@ describe('receipt', () => {
     });
   });
 
-  it('states that an agent does not sign, also for a task with several calls', async () => {
+  it('reports that an agent does not sign, also for a task with several calls', async () => {
     const unsigned = await startDaemon(
       await refundAgent(service.replace('sign: true', 'sign: false')),
     );
@@ -84,7 +84,7 @@ describe('receipt', () => {
     ]);
   });
 
-  it('writes a new file alone', async () => {
+  it('writes only a new file', async () => {
     const path = await fetched('once');
     expect(await receipt('t1', '-o', path)).toMatchObject({
       code: 1,

@@ -28,7 +28,7 @@ afterAll(cleanUp);
 const nobody = 65_534;
 
 describe.concurrent('run', () => {
-  it('prints one line with the address when it is ready, and ends in 0 on SIGTERM', async () => {
+  it('prints one line with the address when it is ready, and exits with 0 on SIGTERM', async () => {
     const directory = await refundAgent();
     const started = startCommand(['run', '--dir', directory, '--port', '0']);
     const line = await firstLine(started);
@@ -39,7 +39,7 @@ describe.concurrent('run', () => {
     expect(readServeFile(join(directory, '.service'))).toBeNull();
   });
 
-  it('leaves what it compiled to the next start, even when it is killed', async () => {
+  it('keeps its compiled code for the next start, even when it is killed', async () => {
     const cache = await temporaryFolder();
     const env = { NODE_COMPILE_CACHE: cache };
     const { child, ended } = await startDaemon(await refundAgent(), { env });
@@ -51,7 +51,7 @@ describe.concurrent('run', () => {
     expect(await ended).toMatchObject({ signal: 'SIGKILL' });
   });
 
-  it('prints its address as JSON, and ends in 0 on SIGINT', async () => {
+  it('prints its address as JSON, and exits with 0 on SIGINT', async () => {
     const directory = await refundAgent();
     const started = startCommand(['run', '--dir', directory, '--port', '0', '--json']);
     const ready = JSON.parse(await firstLine(started)) as { url: string };
@@ -65,7 +65,7 @@ describe.concurrent('run', () => {
     expect(await started.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('is not in the background because its log is a file', async () => {
+  it('does not count as a background process because its log is a file', async () => {
     const directory = await refundAgent();
     const file = join(await temporaryFolder(), 'agent.log');
     const { child, ended } = await startDaemon(directory, { env: { SERVICE_LOG_FILE: file } });
@@ -75,7 +75,7 @@ describe.concurrent('run', () => {
     await ended;
   });
 
-  it('leaves at once with 130 on a second SIGINT, and takes its tools along', async () => {
+  it('exits at once with 130 on a second SIGINT, and kills its tools', async () => {
     const directory = await refundAgent(
       'agent_id: slow\negress: {sandbox: env}\nmodel: {provider: scripted, script: [{tool: linger}]}\n',
     );
@@ -120,7 +120,7 @@ describe.concurrent('run', () => {
     expect(readServeFile(stateFolder)).toBeNull();
   });
 
-  it('ends in 5 and lists every problem of the configuration', async () => {
+  it('exits with 5 and lists every problem of the configuration', async () => {
     const directory = await refundAgent(
       'agent_id: Not Kebab\nsecurity: {defer: {enabeld: true}}\n',
     );
@@ -181,7 +181,7 @@ describe.concurrent('run', () => {
     ]);
   });
 
-  it('says that a port which was asked for is taken', async () => {
+  it('reports a taken port', async () => {
     const directory = await refundAgent();
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
@@ -195,7 +195,7 @@ describe.concurrent('run', () => {
     expect(existsSync(join(directory, '.service', 'serve.json'))).toBe(false);
   });
 
-  it('refuses a folder that another daemon serves', async () => {
+  it('refuses a folder that another daemon uses', async () => {
     const daemon = await startDaemon(await refundAgent());
     const second = await holdpoint(['run', '--dir', daemon.directory, '--port', '0', '--json']);
     expect(second.code).toBe(1);
@@ -212,14 +212,14 @@ describe.concurrent('run', () => {
   it.each([
     [['--no-auth', '--host', '0.0.0.0'], '--no-auth is for a loopback host'],
     [['--host', '0.0.0.0'], 'without auth.providers the agent listens on a loopback host alone'],
-  ])('ends in 2 for %j', async (args, sentence) => {
+  ])('exits with 2 for %j', async (args, sentence) => {
     const directory = await refundAgent();
     const { code, stderr } = await holdpoint(['run', '--dir', directory, '--port', '0', ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain(`error: ${sentence}`);
   });
 
-  it('names a file that another user owns, and its owner', async () => {
+  it('names a file of another user, and its owner', async () => {
     const directory = await refundAgent();
     await mkdir(join(directory, '.service'));
     const lock = join(directory, '.service', 'daemon.lock');
@@ -233,7 +233,7 @@ describe.concurrent('run', () => {
     });
   });
 
-  it('warns when it may open too few files', async () => {
+  it('warns when its limit of open files is too low', async () => {
     const directory = await refundAgent();
     const command = shellCommand(['run', '--dir', directory, '--port', '0']);
     const limited = startProcess('prlimit', ['--nofile=200', 'sh', '-c', `exec ${command}`]);
@@ -244,7 +244,7 @@ describe.concurrent('run', () => {
     expect(stderr).toContain('this process may open 200 files, too few for tools under load');
   });
 
-  it('prints the way of a task for a viewer of others with --inspect', async () => {
+  it('prints the path of a task for a viewer of other agents with --inspect', async () => {
     const { directory, stop } = await startDaemon(await refundAgent(), {
       args: ['--inspect', '0'],
     });
@@ -271,7 +271,7 @@ describe.concurrent('run', () => {
     expect(stderr).not.toContain(readFileSync(kept, 'utf8'));
   });
 
-  it('keeps running when nobody reads its stdout any more', async () => {
+  it('keeps running when its stdout is closed', async () => {
     const directory = await refundAgent();
     const started = startCommand(['run', '--dir', directory, '--port', '0', '--json']);
     const { url } = JSON.parse(await firstLine(started)) as { url: string };

@@ -50,7 +50,7 @@ describe('schema --write', () => {
     return folder;
   }
 
-  it('writes the schemas of the files of an agent, and names the line that a file lacks', async () => {
+  it('writes the schemas of the files of an agent, and names the missing line of a file', async () => {
     const named = '# yaml-language-server: $schema=.service/service.schema.json\nagent_id: a\n';
     const dir = folderWith({ 'service.yaml': named, 'people.yaml': 'zone: UTC\n' });
     expect(await holdpointHere(['schema', '--write', '--dir', dir])).toEqual({
@@ -76,7 +76,7 @@ describe('schema --write', () => {
     expect(readFileSync(join(dir, '.service/service.schema.json'), 'utf8')).toContain('agent_id');
   });
 
-  it('is what validate asks for after an update', async () => {
+  it('is required by validate after an update', async () => {
     const dir = folderWith({ 'service.yaml': 'agent_id: a\n' });
     await holdpointHere(['schema', '--write', '--dir', dir]);
     expect((await holdpointHere(['validate', '--dir', dir])).stderr).toBe('');
@@ -86,7 +86,7 @@ describe('schema --write', () => {
     );
   });
 
-  it('names a folder that cannot be written', async () => {
+  it('reports a read-only folder', async () => {
     const dir = folderWith({ 'service.yaml': 'agent_id: a\n', '.service': 'a file' });
     expect(await holdpointHere(['schema', '--write', '--dir', dir])).toEqual({
       ...{ code: 1, signal: null, stdout: '' },
@@ -94,7 +94,7 @@ describe('schema --write', () => {
     });
   });
 
-  it('names a folder that is not there', async () => {
+  it('reports a missing folder', async () => {
     expect(await holdpointHere(['schema', '--write', '--dir', '/nowhere'])).toMatchObject({
       code: 3,
       stderr: 'error: there is no folder /nowhere; name the folder of an agent with --dir\n',

@@ -63,7 +63,7 @@ describe('a secret in plain text', () => {
 
   type Secret = (words: string[], input?: string) => ReturnType<typeof holdpointHere>;
 
-  it('is taken out of .env once it is kept encrypted', async () => {
+  it('is removed from .env once it is stored encrypted', async () => {
     const { directory, file, secret } = await folder();
     expect(await secret(['set', 'SHOP_KEY'], value)).toMatchObject({
       code: 0,
@@ -77,7 +77,7 @@ removed SHOP_KEY from ${file}, where it stood in plain text
     });
   });
 
-  it('is given another value where it stands, and needs no passphrase', async () => {
+  it('gets another value in its place, without a passphrase', async () => {
     const { file, secret } = await folder();
     expect(await secret(['set', 'B', '--plain'], 'new value\n')).toEqual({
       ...{ code: 0, signal: null, stdout: `stored B in ${file}, in plain text\n` },
@@ -87,7 +87,7 @@ removed SHOP_KEY from ${file}, where it stood in plain text
     expect(await secret(['set', 'b', '--plain'], 'x')).toMatchObject({ code: 2 });
   });
 
-  it('is named by a delete that leaves it, and deleted where it is meant', async () => {
+  it('is named by a delete that keeps it, and deleted by the right command', async () => {
     const { directory, file, secret } = await folder();
     expect(await secret(['delete', 'SHOP_KEY'])).toMatchObject({
       code: 3,
@@ -102,7 +102,7 @@ removed SHOP_KEY from ${file}, where it stood in plain text
 });
 
 describe('secret', () => {
-  it('keeps, names, shows and deletes secrets, and shows a value when asked alone', async () => {
+  it('stores, lists, shows and deletes secrets, and shows a value only on request', async () => {
     const directory = await temporaryFolder();
     const secret = (words: string[], input = '') =>
       holdpointHere(['secret', ...words, '--dir', directory], { env, input });
@@ -157,7 +157,7 @@ describe('secret', () => {
   });
 
   it.each([[['set', `SHOP_KEY=${value}`]], [['set', 'SHOP_KEY', value]], [['set', value]]])(
-    'takes no value from what was typed, and does not repeat it',
+    'accepts no value as an argument, and does not repeat it',
     async (words) => {
       const directory = await temporaryFolder();
       const { code, stdout, stderr } = await holdpointHere(
@@ -171,7 +171,7 @@ describe('secret', () => {
     },
   );
 
-  it('loses nothing when it is killed between writing the file and putting it in place', async () => {
+  it('loses nothing when it is killed between writing the file and renaming it', async () => {
     const directory = await temporaryFolder();
     const at = ['--dir', directory];
     await holdpointHere(['secret', 'set', 'SHOP_KEY', ...at], { env, input: value });
@@ -212,7 +212,7 @@ syncBuiltinESMExports();
     expect(existsSync(`${path}.draft`)).toBe(false);
   });
 
-  it('asks at a terminal, and shows nothing of what is typed', async () => {
+  it('asks at a terminal, and does not echo the text', async () => {
     const directory = await temporaryFolder();
     const asked = onTerminal(['secret', 'set', 'SHOP_KEY', '--dir', directory]);
     let seen = '';
@@ -234,7 +234,7 @@ syncBuiltinESMExports();
   });
 });
 
-it('gives a call its secret, and nobody else: no output, log, event, environment or command line', async () => {
+it('a call gets its secret, which no output, log, event, environment or command line contains', async () => {
   const directory = await till();
   const set = (name: string, input: string) =>
     holdpointHere(['secret', 'set', name, '--dir', directory], { env, input });
@@ -267,7 +267,7 @@ it('gives a call its secret, and nobody else: no output, log, event, environment
   }
 });
 
-it('has the doctor open the secrets and look at who else can read them', async () => {
+it('the doctor opens the secrets and checks who else can read them', async () => {
   const directory = await till();
   const path = join(directory, '.service', 'secrets.enc');
   for (const [name, input] of [

@@ -24,7 +24,7 @@ function attendance(failing: string | null = null) {
 }
 
 describe('an agent in the foreground', () => {
-  it('serves until it is to stop', async () => {
+  it('runs until it is stopped', async () => {
     const { happened, agent, around } = attendance();
     const stopped = Promise.withResolvers<void>();
     const serving = serveUntil(agent, { ...around, stopped: stopped.promise });

@@ -26,8 +26,8 @@ async function anAgent(watchdog: number | null) {
 
 const ready = 'ready at http://127.0.0.1:8080, ';
 
-describe('what systemd hears', () => {
-  it('is that the agent is ready, what waits when that changes, and that it stops', async () => {
+describe('the notifications for systemd', () => {
+  it('state that the agent is ready, which calls wait, and that it stops', async () => {
     const { health, service, pass } = await anAgent(null);
     expect(await pass(0)).toEqual([{ READY: '1', STATUS: `${ready}nothing waits for a release` }]);
     expect(await pass(60_000)).toEqual([]);
@@ -41,7 +41,7 @@ describe('what systemd hears', () => {
     service.end();
   });
 
-  it('is a sign of life twice in the time it asks for, while the store can be read, also where it cannot be written', async () => {
+  it('are sent twice in the watchdog interval, while the store is readable, also when it is not writable', async () => {
     const { health, service, pass } = await anAgent(30_000);
     expect(await pass(0)).toMatchObject([{ READY: '1', WATCHDOG: '1' }]);
     expect(await pass(30_000)).toEqual([{ WATCHDOG: '1' }, { WATCHDOG: '1' }]);

@@ -33,7 +33,7 @@ while True:
 const hasProgram = findProgram('systemd-notify') !== null;
 
 describe.runIf(hasProgram)('a daemon under systemd', () => {
-  it('says when it is ready, that it lives, and that it stops, and no script can speak for it', async () => {
+  it('reports that it is ready, lives and stops, and scripts cannot report for it', async () => {
     const folder = await temporaryFolder();
     const socket = join(folder, 'notify.sock');
     const systemd = startProcess('python3', ['-c', listener, socket]);
@@ -77,8 +77,8 @@ describe.runIf(hasProgram)('a daemon under systemd', () => {
   });
 });
 
-describe('a daemon whose manager does not listen', () => {
-  it('runs all the same, and says so once', async () => {
+describe('a daemon without a listening manager', () => {
+  it('runs, and logs that once', async () => {
     const env = { NOTIFY_SOCKET: join(await temporaryFolder(), 'nobody') };
     const daemon = await startDaemon(await refundAgent(), { env });
     const { code, stderr } = await daemon.stop();

@@ -131,7 +131,7 @@ async function started(path: string): Promise<TestAgent> {
 }
 
 describe('restore of a signed backup', () => {
-  it('refuses what someone with access to the storage has written', async () => {
+  it('refuses a backup that a person with access to the storage has written', async () => {
     const agent = await stoppedAgent();
     const { file, keys } = await backedUp(agent);
     const stranger = lineSigner('audit-1', generateKeyPairSync('ed25519').privateKey);
@@ -199,7 +199,7 @@ describe('restore of a signed backup', () => {
     expect((await run('restore', untouched, '--dir', target, '--keys', keys)).code).toBe(0);
   });
 
-  it('refuses a forged backup of the agent in the folder with the keys of that folder', async () => {
+  it('refuses a forged backup of the agent in the folder, by the keys of that folder', async () => {
     const agent = await stoppedAgent();
     const { path } = agent.folder;
     const { file } = await backedUp(agent);
@@ -237,7 +237,7 @@ describe('restore of a signed backup', () => {
     expect(JSON.parse(check.stdout)).toMatchObject({ signed_by: second });
   });
 
-  it('needs a key in a new folder, where the backup itself is all that could supply one', async () => {
+  it('needs a key in a new folder, because the backup cannot prove itself', async () => {
     const { file } = await backedUp(await stoppedAgent());
     const [target, accepted] = [join(temporary(), 'agent'), join(temporary(), 'agent')];
 
@@ -255,7 +255,7 @@ describe('restore of a signed backup', () => {
     ]);
   });
 
-  it('brings back no private key, so that the agent makes a new one and its log verifies', async () => {
+  it('restores no private key, so that the agent creates a new one and its log verifies', async () => {
     const { file, keys } = await backedUp(await stoppedAgent());
     const target = join(temporary(), 'agent');
 
@@ -274,7 +274,7 @@ describe('restore of a signed backup', () => {
 });
 
 describe('backup of an agent without a key', () => {
-  it('is restored only if that is asked for', async () => {
+  it('is restored only on request', async () => {
     const agent = await stoppedAgent({});
     const made = await run('backup', `${temporary()}/`, '--dir', agent.folder.path);
     const { file, signed_by } = JSON.parse(made.stdout) as { file: string; signed_by: null };
@@ -286,7 +286,7 @@ describe('backup of an agent without a key', () => {
     expect((await run(...args, '--accept-unverified')).code).toBe(0);
   });
 
-  it('is made and restored without the key that its variable should have', async () => {
+  it('is written and restored without the key that its variable should have', async () => {
     const signing = { enabled: true, key_env: 'TILL_AUDIT_KEY', kid: 'till-1' };
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const key = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
@@ -372,7 +372,7 @@ describe('the store of a signed backup', () => {
     });
   });
 
-  it('may have the statistics of SQLite, which ANALYZE and PRAGMA optimize make', async () => {
+  it('may have the statistics of SQLite, which ANALYZE and PRAGMA optimize write', async () => {
     const agent = await stoppedAgent();
     const { path } = agent.folder;
     const database = new DatabaseSync(join(path, '.service/tasks.db'));
@@ -385,7 +385,7 @@ describe('the store of a signed backup', () => {
     expect((await run('restore', file, '--dir', path, '--replace')).code).toBe(0);
   });
 
-  it('of a later version that this release can use may have more tables', async () => {
+  it('of a later, compatible version may have more tables', async () => {
     const agent = await stoppedAgent();
     const { path } = agent.folder;
     const database = new DatabaseSync(join(path, '.service/tasks.db'));

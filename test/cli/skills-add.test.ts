@@ -60,7 +60,7 @@ describe('skills add of a folder or an archive', () => {
     expect(existsSync(join(directory, 'skills/shop'))).toBe(false);
   });
 
-  it('shows what the skill brings, copies all of it, and pins it', async () => {
+  it('shows the content of the skill, copies all of it, and pins it', async () => {
     const [directory, source] = [desk(), agentFolder(files)];
     const preview = await add(directory, join(source, 'shop'), '--preview');
     expect(preview).toMatchObject({
@@ -101,7 +101,7 @@ describe('skills add of a folder or an archive', () => {
     });
   });
 
-  it('does not replace a skill that the agent has from elsewhere', async () => {
+  it('does not replace a skill from another source', async () => {
     const [directory, source] = [desk(), agentFolder(files)];
     mkdirSync(join(directory, 'skills'));
     writeFileSync(join(directory, 'skills/shop.md'), '---\nname: shop\n---\nMine.\n');
@@ -111,7 +111,7 @@ describe('skills add of a folder or an archive', () => {
     });
   });
 
-  it('asks which skill of several is meant', async () => {
+  it('asks for one skill of several', async () => {
     const source = agentFolder({ ...files, 'b/SKILL.md': '---\nname: b\ndescription: B\n---\n' });
     const directory = desk();
     expect(await add(directory, source, '--yes')).toMatchObject({
@@ -133,7 +133,7 @@ describe('skills add of a folder or an archive', () => {
       /a\/SKILL\.md:3:29: runtime/,
     ],
     [
-      'a name that leads elsewhere',
+      'a name outside the folder',
       { 'a/SKILL.md': '---\nname: ../../x\n---\n' },
       /a\/SKILL\.md: the name must be/,
     ],
@@ -144,7 +144,7 @@ describe('skills add of a folder or an archive', () => {
     expect(existsSync(join(directory, 'skills'))).toBe(false);
   });
 
-  it('refuses a link, a text in no encoding and a file that is no archive', async () => {
+  it('refuses a link, an undecodable text and a file that is not an archive', async () => {
     const [directory, source] = [desk(), agentFolder({ ...files, 'x.zip': 'text' })];
     symlinkSync('/etc/passwd', join(source, 'shop/passwd'));
     expect(await add(directory, source, '--yes')).toMatchObject({
@@ -176,14 +176,14 @@ describe('skills add of a URL', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  it('takes an archive from an address', async () => {
+  it('downloads an archive from an address', async () => {
     const directory = desk();
     const url = `${await served(await zipOf(files))}/shop.zip`;
     expect(await add(directory, url, '--yes')).toMatchObject({ code: 0 });
     expect(pins(directory)).toMatchObject({ skills: { shop: { source: url } } });
   });
 
-  it('follows no redirect, and takes no other answer', async () => {
+  it('follows no redirect, and accepts no other answer', async () => {
     const directory = desk();
     const origin = await served(Buffer.alloc(33 * 1024 * 1024));
     expect(await add(directory, `${origin}/moved.zip`, '--yes')).toMatchObject({

@@ -16,7 +16,7 @@ const desk = (content = service) => agentFolder({ 'service.yaml': content });
 const read = (directory: string) => readFileSync(join(directory, 'service.yaml'), 'utf8');
 
 describe('holdpoint skills', () => {
-  it('lists the skills by category, those of one too', async () => {
+  it('lists the skills by category, or those of one', async () => {
     const { code, stdout, stderr } = await holdpointHere([
       'skills',
       'list',
@@ -39,7 +39,7 @@ describe('holdpoint skills', () => {
     });
   });
 
-  it('shows one, and names the nearest when there is none', async () => {
+  it('shows one, and names the nearest to an unknown one', async () => {
     const { code, stdout } = await holdpointHere(['skills', 'show', 'github-issues']);
     expect(code).toBe(0);
     expect(stdout).toContain('  held      comment_on_issue\n  egress    api.github.com\n');
@@ -62,7 +62,7 @@ describe('holdpoint skills', () => {
     }
   });
 
-  it('adds one with its rule, opens its host to no other tool, and the agent is valid once it has the variable', async () => {
+  it('adds one with its rule, permits its host to no other tool, and the agent is valid once it has the variable', async () => {
     const directory = desk();
     const args = ['skills', 'add', 'github-issues', '--dir', directory];
     const preview = await holdpointHere([...args, '--preview']);
@@ -108,7 +108,7 @@ security:
     });
   });
 
-  it('asks whom the other rules ask, and leaves a rule alone that is there', async () => {
+  it('uses the target of the other rules, and keeps an existing rule', async () => {
     const ruled = `agent_id: desk
 model: {provider: scripted}
 builtin_tools: [file_write]
@@ -148,7 +148,7 @@ security: {defer: {enabled: true, tools: {file_write: {to: ["channel:console:a",
     });
   });
 
-  it('adds nothing to an agent with problems, with a tool of that name, or that is none', async () => {
+  it('adds nothing to an agent with problems, with a tool of that name, or to another folder', async () => {
     const broken = desk('agent_id: desk\nmodel: {provider: nobody}\n');
     expect(await holdpointHere(['skills', 'add', 'json-diff', '--dir', broken])).toMatchObject({
       code: 5,
@@ -171,7 +171,7 @@ security: {defer: {enabled: true, tools: {file_write: {to: ["channel:console:a",
     ).toBe(5);
   });
 
-  it('leaves a rule to be missed: validate says which tool nothing holds any more', async () => {
+  it('removes a skill without its rule: validate names the tool that is no longer held', async () => {
     const env = { GITHUB_TOKEN: 'x' };
     const warned =
       'skills/github-issues/SKILL.md:59:1: warning: the skill github-issues lists comment_on_issue as held, and no rule holds it; add comment_on_issue under security.defer.tools with security.defer.enabled: true, or remove it from held in the skill\n';
@@ -191,7 +191,7 @@ security: {defer: {enabled: true, tools: {file_write: {to: ["channel:console:a",
     expect(await said(`${service}${denied}`)).toEqual([0, '']);
   });
 
-  it('puts the configuration back when the skill cannot be copied', async () => {
+  it('restores the configuration when the skill cannot be copied', async () => {
     const directory = agentFolder({
       'service.yaml': service,
       'skills/slack-post/note.txt': 'mine',
@@ -203,7 +203,7 @@ security: {defer: {enabled: true, tools: {file_write: {to: ["channel:console:a",
     expect(read(directory)).toBe(service);
   });
 
-  it('checks a skill of your own, and ends in 5 on errors', async () => {
+  it('checks a skill of the user, and exits with 5 on errors', async () => {
     const folder = agentFolder({
       'skills/own/SKILL.md': '---\nname: own\ndescription: d\n---\n## Tool: ask\n\nAsks.\n',
       'skills/own/scripts/ask.mjs': 'fetch("https://api.example.com");\n',

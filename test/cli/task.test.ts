@@ -81,12 +81,12 @@ describe.concurrent('task send', () => {
     expect(stdout).toBe('echo: from a pipe\n{"order":7}\n');
   });
 
-  it('shows control characters of an answer as escapes', async () => {
+  it('escapes control characters of an answer', async () => {
     const { stdout } = await task(['send', 'red \u001b[31m\u202e']);
     expect(stdout).toBe('echo: red \\u001b[31m\\u202e\n');
   });
 
-  it('ends in 2 with nothing to send, and for an id that is none', async () => {
+  it('exits with 2 for an empty message, and for an invalid id', async () => {
     const [empty, badId] = await Promise.all([task(['send']), task(['send', 'x', '--id', 'a b'])]);
     expect(empty).toMatchObject({
       code: 2,
@@ -96,7 +96,7 @@ describe.concurrent('task send', () => {
     expect(badId.stderr).toContain('task.id must be 1 to 128 characters');
   });
 
-  it('ends in 1 when the task fails, with the task in the document', async () => {
+  it('exits with 1 when the task fails, with the task in the document', async () => {
     const script = ['--script', '[{"tool": "lookup_order", "args": {"order_id": "A-9999"}}]'];
     const [plain, json] = await Promise.all([
       task(['send', '--id', 'bad-1', ...script]),
@@ -111,7 +111,7 @@ describe.concurrent('task send', () => {
     });
   });
 
-  it('streams what happens with --stream', async () => {
+  it('streams the events with --stream', async () => {
     const script = [
       '--script',
       '[{"tool": "lookup_order", "args": {"order_id": "A-1001"}}, {"say": "seen"}]',
@@ -132,13 +132,13 @@ describe.concurrent('task send', () => {
     });
   });
 
-  it('ends in 7 when the time is over', async () => {
+  it('exits with 7 on a timeout', async () => {
     const { code, stdout, stderr } = await task(['send', ...held, '--timeout', '300ms']);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toBe('error: no answer within 0.3 s; allow more with --timeout\n');
   });
 
-  it('ends in 130 when interrupted, and leaves the task as it is', async () => {
+  it('exits with 130 when interrupted, and does not change the task', async () => {
     const args = ['task', 'send', ...held, '--id', 'int-1', '--json', '--dir', daemon.directory];
     const sending = startCommand(args);
     await untilHeld(daemon, 'int-1');
@@ -186,7 +186,7 @@ describe.concurrent('a held task', () => {
     });
   });
 
-  it('lists what waits oldest first', async () => {
+  it('is listed oldest first', async () => {
     const sends = [];
     for (const id of ['order-1', 'order-2', 'order-3']) {
       sends.push(task(['send', ...held, '--id', id]));
@@ -201,7 +201,7 @@ describe.concurrent('a held task', () => {
     expect((await Promise.all(sends)).map(({ code }) => code)).toEqual([1, 1, 1]);
   });
 
-  it('is rejected with a note, which the sender reads', async () => {
+  it('is rejected with a note, which the sender receives', async () => {
     const sending = task(['send', ...held, '--id', 'held-2']);
     await untilHeld(daemon, 'held-2');
     await task(['reject', 'held-2', '--approver', 'bob', '--note', 'too late']);
@@ -211,7 +211,7 @@ describe.concurrent('a held task', () => {
     });
   });
 
-  it('keeps to the allowlist and to what was seen', async () => {
+  it('follows the allowlist and the pinned arguments', async () => {
     const sending = task(['send', ...listed, '--id', 'held-3']);
     const { metadata } = await untilHeld(daemon, 'held-3');
     const hash = metadata?.deferral?.['args_sha256'] as string;
@@ -281,7 +281,7 @@ describe.concurrent('a held task', () => {
     });
   });
 
-  it('is watched until it ends', async () => {
+  it('is watched until its end', async () => {
     const sending = task(['send', ...held, '--id', 'held-5']);
     await untilHeld(daemon, 'held-5');
     const watching = startCommand(['task', 'watch', 'held-5', '--dir', daemon.directory]);
@@ -309,7 +309,7 @@ describe.concurrent('a held task', () => {
 });
 
 describe('task list', () => {
-  it('lists by state and goes on with a cursor', async () => {
+  it('lists by state and continues with a cursor', async () => {
     for (const id of ['list-1', 'list-2']) await task(['send', 'x', '--id', id]);
     const first = await task(['list', '--state', 'completed', '--limit', '1', '--json']);
     const page = JSON.parse(first.stdout) as { tasks: { id: string }[]; next_cursor: string };
@@ -326,13 +326,13 @@ describe('task list', () => {
     expect(second.stdout).toMatch(/^list-1 {2}completed {2}\S+Z {2}echo: x\n$/);
   });
 
-  it('ends in 2 for a state that is none', async () => {
+  it('exits with 2 for an unknown state', async () => {
     const { code, stderr } = await task(['list', '--state', 'lost']);
     expect(code).toBe(2);
     expect(stderr).toContain('state must be one of submitted, working, deferred');
   });
 
-  it('is shown to no viewer of others while the inspector is off', async () => {
+  it('is not shown to a viewer of other agents while the inspector is off', async () => {
     await task(['send', 'hi', '--id', 'shown-1']);
     const { code, stdout, stderr } = await task(['inspect', 'shown-1']);
     expect({ code, stdout, stderr }).toEqual({
@@ -341,15 +341,15 @@ describe('task list', () => {
     });
   });
 
-  it('says nothing when its reader leaves', async () => {
+  it('exits silently when its reader exits', async () => {
     const list = shellCommand(['task', 'list', '--dir', daemon.directory]);
     const { stderr } = await startProcess('sh', ['-c', `${list} | true`]).ended;
     expect(stderr).toBe('');
   });
 });
 
-describe.concurrent('a client', () => {
-  it('ends in 3 for an unknown task', async () => {
+describe.concurrent('a client command', () => {
+  it('exits with 3 for an unknown task', async () => {
     const calls = [['get'], ['watch'], ['cancel'], ['approve'], ['reject']];
     const ended = await Promise.all(calls.map(([verb = '']) => task([verb, 'nobody'])));
     expect(ended.map(({ code }) => code)).toEqual([3, 3, 3, 3, 3]);
@@ -358,7 +358,7 @@ describe.concurrent('a client', () => {
     );
   });
 
-  it('ends in 3 and says how to start when no agent runs', async () => {
+  it('exits with 3 and explains the start when no agent runs', async () => {
     const dir = await temporaryFolder();
     const [byFolder, byAddress] = await Promise.all([
       holdpoint(['task', 'list', '--dir', dir, '--json']),
@@ -379,7 +379,7 @@ describe.concurrent('a client', () => {
     });
   });
 
-  it('ends in 4 without a token or with a wrong one, and takes it from a file or SERVICE_TOKEN', async () => {
+  it('exits with 4 without a token or with a wrong one, and takes it from a file or SERVICE_TOKEN', async () => {
     const list = ['task', 'list', '--url', daemon.url];
     const file = join(await temporaryFolder(), 'token');
     await writeFile(file, 'ops-secret\n');
@@ -395,7 +395,7 @@ describe.concurrent('a client', () => {
     for (const { stderr } of ended) expect(stderr).not.toMatch(/wrong|ops-secret/);
   });
 
-  it('ends in 1 when the daemon dies, and says how to look at the task later', async () => {
+  it('exits with 1 when the daemon exits, and explains how to read the task later', async () => {
     const other = await startDaemon(await refundAgent(service));
     const send = startCommand(['task', 'send', ...held, '--id', 'cut-1', '--dir', other.directory]);
     await untilHeld(other, 'cut-1');
@@ -411,7 +411,7 @@ describe.concurrent('a client', () => {
     expect(later.stderr).toContain(`no agent runs in ${other.directory}`);
   });
 
-  it('joins a task again after the daemon was restarted elsewhere', async () => {
+  it('reconnects to a task after the daemon was restarted elsewhere', async () => {
     const directory = await refundAgent(
       service.replace('    enabled: true', '    enabled: true\n    on_restart: resume'),
     );

@@ -33,7 +33,7 @@ describe.concurrent('try without a terminal', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  it('tells the story as one JSON document, and changes one order once', async () => {
+  it('prints the story as one JSON document, and changes one order once', async () => {
     const dir = join(await temporaryFolder(), 'kept');
     const { code, stdout, stderr } = await holdpoint([
       'try',
@@ -75,7 +75,7 @@ describe.concurrent('try without a terminal', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  it('cleans up without a word when its reader leaves', async () => {
+  it('cleans up silently when its reader exits', async () => {
     const home = await temporaryFolder();
     const story = shellCommand(['try', '--scripted']);
     const { stderr } = await startProcess('sh', ['-c', `${story} | true`], {
@@ -112,7 +112,7 @@ describe('try on a terminal', () => {
     ]);
   });
 
-  it('takes a reason for a rejection, and leaves at the end of the input', async () => {
+  it('accepts a reason for a rejection, and exits at the end of the input', async () => {
     const home = await temporaryFolder();
     const { child, ended } = onTerminal(['try', '--scripted'], { TMPDIR: home });
     await printed({ child, ended }, 'you> ');
@@ -127,7 +127,7 @@ describe('try on a terminal', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  it('leaves with 130 on Ctrl-C, also while a call is held', async () => {
+  it('exits with 130 on Ctrl-C, also while a call is held', async () => {
     const home = await temporaryFolder();
     const { child, ended } = onTerminal(['try', '--scripted'], { TMPDIR: home });
     await printed({ child, ended }, 'you> ');

@@ -119,7 +119,7 @@ describe('upgrade', () => {
 });
 
 describe('rollback', () => {
-  it('keeps a store that the release before can use, with the call that still waits', async () => {
+  it('keeps a store that the earlier release can use, with the waiting call', async () => {
     const { path, folder } = await inBackground();
     await runNext(next, 'upgrade', '--dir', path);
 
@@ -148,7 +148,7 @@ describe('rollback', () => {
     ['signed', true],
     ['without a key', false],
   ])(
-    'restores the store where it cannot use the present one, keeps the log and runs nothing twice (%s)',
+    'restores the store where it cannot use the current one, keeps the log and runs nothing twice (%s)',
     async (_, sign) => {
       const { path, folder } = await inBackground({ sign });
       const upgraded = await runNext(breaking, 'upgrade', '--dir', path);

@@ -75,7 +75,7 @@ describe.concurrent('the command line', () => {
       ['task', 'get', 'x', '--timeout', '5'],
       "option '--timeout <duration>' argument '5' is invalid: a duration needs a unit; write 5s, 5m or 5h; see holdpoint task get --help",
     ],
-  ])('ends in 2 for %j, and says what to do', async (args, sentence) => {
+  ])('exits with 2 for %j, and states the remedy', async (args, sentence) => {
     expect(await holdpoint(args)).toMatchObject({
       code: 2,
       stdout: '',
@@ -83,7 +83,7 @@ describe.concurrent('the command line', () => {
     });
   });
 
-  it('shows its help and ends in 2 without a command', async () => {
+  it('prints its help and exits with 2 without a command', async () => {
     const { code, stdout, stderr } = await holdpoint([]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage: holdpoint');
@@ -102,7 +102,7 @@ describe.concurrent('the command line', () => {
     });
   });
 
-  it('has no colour in a pipe, with NO_COLOR or with --no-color, and has it when forced', async () => {
+  it('has no colour in a pipe, with NO_COLOR or with --no-color, and has it with --color', async () => {
     const dir = await temporaryFolder();
     const args = ['doctor', '--dir', dir];
     const [pipe, refused, flagged, forced] = await Promise.all([
@@ -118,7 +118,7 @@ describe.concurrent('the command line', () => {
     expect(forced.stderr).toContain('\u001b[31merror:\u001b[39m');
   });
 
-  it('shows where an error comes from with --debug alone', async () => {
+  it('prints the place of an error only with --debug', async () => {
     const args = ['audit', 'tail', '--file', '/nowhere/audit.ndjson'];
     const [plain, debug] = await Promise.all([holdpoint(args), holdpoint([...args, '--debug'])]);
     expect(plain.code).toBe(3);

@@ -8,7 +8,7 @@ import { cleanUp, holdpoint, refundAgent, temporaryFolder } from './holdpoint.ts
 afterAll(cleanUp);
 
 describe.concurrent('validate', () => {
-  it('says what was checked when all is well', async () => {
+  it('prints the checks of a valid agent', async () => {
     const dir = await refundAgent();
     const [plain, json] = await Promise.all([
       holdpointHere(['validate', '--dir', dir]),
@@ -58,7 +58,7 @@ security:
     expect(explained.stdout).toContain('would wait for channel:console:*');
   });
 
-  it('refuses folders that scripts must not write, where they stand, and makes none', async () => {
+  it('refuses folders that scripts must not write, at their place, and creates none', async () => {
     const dir = await refundAgent(
       'agent_id: refunds\negress:\n  writable:\n    - data\n    - new/work\n    - scripts\n    - ../out\n    - data/today\n',
     );
@@ -84,7 +84,7 @@ security:
     expect(existsSync(join(dir, 'new'))).toBe(false);
   });
 
-  it('refuses the folder of the socket that the audit log goes to', async () => {
+  it('refuses the folder of the socket of an audit sink', async () => {
     const dir = await refundAgent(
       'agent_id: refunds\naudit:\n  sinks: [{type: unix, path: run/audit.sock}]\negress:\n  writable: [run, runs]\n',
     );
@@ -112,7 +112,7 @@ security:
   it.each([
     ['validate', ['validate']],
     ['run', ['run', '--port', '0']],
-  ])('%s ends in 5 for a rule that holds nothing back', async (_, command) => {
+  ])('%s exits with 5 for a rule that holds nothing', async (_, command) => {
     const dir = await refundAgent(holding('isue_refund: {to: "channel:console:*"}'));
     const { code, stdout, stderr } = await holdpoint([...command, '--dir', dir]);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
@@ -121,7 +121,7 @@ security:
     );
   });
 
-  it('lists as held what is held, under the names of the tools', async () => {
+  it('lists the held tools under their names', async () => {
     const later = 'comes_later: {to: "channel:console:*", optional: true}';
     const dir = await refundAgent(holding(`issue-refund: {to: "channel:console:*"}, ${later}`));
     const { code, stdout, stderr } = await holdpointHere(['validate', '--dir', dir]);
@@ -129,7 +129,7 @@ security:
     expect(stdout).toContain('\n  held   issue_refund\n');
   });
 
-  it('lists every problem where it stands and ends in 5', async () => {
+  it('lists every problem with its place and exits with 5', async () => {
     const dir = await refundAgent(
       [
         'agent_id: refunds',
@@ -182,14 +182,14 @@ security:
     expect(stderr).toMatch(/^SKILL\.md:\d+:\d+: .+\nerror: 1 problem in the agent's files; .+\n$/);
   });
 
-  it('prints warnings and still ends in 0', async () => {
+  it('prints warnings and exits with 0', async () => {
     const dir = await refundAgent('agent_id: refunds\nmodl: {provider: scripted}\n');
     const { code, stderr } = await holdpointHere(['validate', '--dir', dir]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^service\.yaml:2:1: warning: /);
   });
 
-  it('ends in 5 for a folder without an agent', async () => {
+  it('exits with 5 for a folder without an agent', async () => {
     const dir = await temporaryFolder();
     const { code, stderr } = await holdpointHere(['validate', '--dir', dir]);
     expect(code).toBe(5);

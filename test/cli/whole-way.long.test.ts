@@ -7,7 +7,7 @@ import { cleanUp, holdpoint, startCommand, temporaryFolder } from './holdpoint.t
 
 afterAll(cleanUp);
 
-it('leads from nothing to a call of an added skill that somebody has approved, with the log verified', async () => {
+it('an agent is created, gets a skill, and runs an approved call of it, with the log verified', async () => {
   const mock = await startModelServer();
   const directory = join(await temporaryFolder(), 'desk');
   const at = ['--dir', directory];

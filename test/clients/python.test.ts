@@ -77,7 +77,7 @@ describe('the client for Python', () => {
     expect((await asked).stdout).toBe("approved {'command': 'rm -rf build'} it is old unknown\n");
   });
 
-  it('is a wheel and a source distribution, which both install without a network and without other packages', async () => {
+  it('is a wheel and a source distribution, which install without a network and without other packages', async () => {
     const built = mkdtempSync(join(tmpdir(), 'wheel-'));
     onTestFinished(() => rmSync(built, { recursive: true }));
     const { version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));

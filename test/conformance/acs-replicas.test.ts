@@ -30,7 +30,7 @@ const settings = {
 
 const byName = (one: string, other: string) => one.localeCompare(other);
 
-it('share a session: its handshake, its used requests and one chain', async () => {
+it('ACS daemons share a session: its handshake, its used requests and one chain', async () => {
   const { a, b, c } = await startReplicas(server, settings);
   const client = new AcsClient(a);
   await client.hello();
@@ -51,7 +51,7 @@ it('share a session: its handshake, its used requests and one chain', async () =
   expect(followed).toHaveLength(10);
 });
 
-it('hold a call at one daemon, decide it at another, and give it to one request', async () => {
+it('ACS daemons hold a call at one, decide it at another, and release it to one request', async () => {
   const { a, b, c } = await startReplicas(server, settings);
   const client = new AcsClient(a);
   await client.hello();

@@ -125,7 +125,7 @@ describe('handshake/hello', () => {
     }
   });
 
-  it('refuses a version and a transport that it does not speak', async () => {
+  it('refuses an unsupported version and transport', async () => {
     const agent = await startGuardian();
     const client = new AcsClient(agent);
     const old = await client.hello({ acs_versions_supported: ['1.0.0', '10.1.0'] });
@@ -135,7 +135,7 @@ describe('handshake/hello', () => {
     expect((await client.bash('ls')).code).toBe(-32003);
   });
 
-  it('is required before a step, and names the methods that a session may use', async () => {
+  it('is required before a step, and names the permitted methods', async () => {
     const client = new AcsClient(await startGuardian());
     const { code, data } = await client.bash('ls');
     expect([code, data.method]).toEqual([-32003, 'steps/toolCallRequest']);
@@ -190,7 +190,7 @@ describe('steps/toolCallRequest', () => {
     expect(events(agent, 'hold_released')).toHaveLength(1);
   });
 
-  it('is deferred when nobody decides in time, and is the same hold when asked again', async () => {
+  it('is deferred on a timeout, and is the same hold when asked again', async () => {
     const agent = await startGuardian();
     const client = await opened(agent);
     const first = await client.bash('rm -rf build');
@@ -226,7 +226,7 @@ describe('steps/toolCallRequest', () => {
     expect(decisions.toSorted(byName)).toEqual(['allow', 'deny']);
   });
 
-  it('is another question if anything differs that could run', async () => {
+  it('is another question if any executable part differs', async () => {
     const agent = await startGuardian();
     const client = await opened(agent);
     const ask = async (more: object) =>
@@ -245,7 +245,7 @@ describe('steps/toolCallRequest', () => {
     expect(shown.some((text: string) => text.includes('"raw_command":"rm y"'))).toBe(true);
   });
 
-  it('may not run another command than the one that the rule looks at', async () => {
+  it('may not run another command than the one that the rule checks', async () => {
     const agent = await startGuardian();
     const client = await opened(agent);
     const ask = (more: object) =>
@@ -304,7 +304,7 @@ describe('steps/toolCallRequest', () => {
     expect((await end('unknown', randomUUID())).code).toBe(-32602);
   });
 
-  it('bounds the waiting calls of a session', async () => {
+  it('limits the waiting calls of a session', async () => {
     const agent = await startGuardian({ timeout: '1ms' });
     const client = await opened(agent);
     const answers = await Promise.all(
@@ -342,7 +342,7 @@ describe('other steps', () => {
     ]);
   });
 
-  it('ask the rules whether a subagent may start', async () => {
+  it('apply the rules to the start of a subagent', async () => {
     const client = await opened(await startGuardian());
     const payload = { subagent_session_id: randomUUID(), intent_derivation: 'fresh' };
     expect((await client.send('steps/subagentStart', payload)).decision).toBe('allow');
@@ -399,7 +399,7 @@ describe('wrapped MCP', () => {
     expect((await send('tools/call', named)).decision).toBe('deny');
   });
 
-  it('refuses a message that is not what its method says', async () => {
+  it('refuses a message with another content than its method', async () => {
     const client = await opened(await startGuardian());
     const call = message(1, 'tools/call', { name: 'get_weather' });
     const refused = [
@@ -424,7 +424,7 @@ describe('wrapped MCP', () => {
   });
 });
 
-describe('a request that is not accepted', () => {
+describe('a refused request', () => {
   /** The code of an answer, and whether it is signed. */
   const refusalOf = (client: AcsClient, body: any) => [
     body.error?.code,
@@ -432,7 +432,7 @@ describe('a request that is not accepted', () => {
     client.isSigned(body),
   ];
 
-  it('is refused without a signature if it has no valid one', async () => {
+  it('has no signature if the request has no valid one', async () => {
     const agent = await startGuardian();
     const client = await opened(agent);
     const sent = client.envelope('steps/toolCallRequest', bashCall('ls'));
@@ -461,7 +461,7 @@ describe('a request that is not accepted', () => {
     });
   });
 
-  it('is refused with a signature if it is repeated or stale', async () => {
+  it('has a signature if the request is repeated or stale', async () => {
     const agent = await startGuardian({ skew: '1m' });
     const client = await opened(agent);
     const sent = client.envelope('steps/toolCallRequest', bashCall('ls'));
@@ -483,7 +483,7 @@ describe('a request that is not accepted', () => {
     expect((await client.post(hello)).body.error.code).toBe(-32005);
   });
 
-  it('is refused if it is too long, no JSON or no request', async () => {
+  it('may be too long, invalid JSON or no request', async () => {
     const client = await opened(await startGuardian());
     const long = await client.post(`{"a":"${'x'.repeat(1_048_577)}"}`);
     expect([long.status, long.body.error.code]).toEqual([413, -32600]);
@@ -508,7 +508,7 @@ describe('a request that is not accepted', () => {
     }
   });
 
-  it('is denied with a signature if the gate cannot decide', async () => {
+  it('has a signature if the gate cannot decide', async () => {
     const agent = await startGuardian(
       {},
       {
@@ -608,7 +608,7 @@ describe('a restart', () => {
   });
 });
 
-it('serves no Guardian without secrets, and refuses short ones', async () => {
+it('a gate without secrets serves no Guardian, and refuses short ones', async () => {
   const agent = await startTestAgent({ gate: { tools: { Bash: {} } } } as ServiceSettings);
   expect((await new AcsClient(agent).post({})).status).toBe(404);
   for (const [secrets, message] of [

@@ -119,7 +119,7 @@ describe('admission of an agent', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('lets reads, cancels, decisions and probes pass while it denies', async () => {
+  it('does not apply to reads, cancels, decisions and probes', async () => {
     const folder = folderOf(deferring({}, { on_restart: 'resume' }));
     const before = await startIn({}, folder);
     for (const id of ['t-1', 't-2']) {
@@ -160,7 +160,7 @@ describe('admission of an agent', () => {
     expect(cached.filter((value) => value === true)).toHaveLength(99);
   });
 
-  it('spends no call on a caller who is not known', async () => {
+  it('makes no call for an unauthenticated caller', async () => {
     const platform = await startFakePlatform();
     const identity = { user_id: 'ops' };
     const settings = { token: 'the-token-of-ops-1234', identity };
@@ -176,7 +176,7 @@ describe('admission of an agent', () => {
     expect(platform.calls).toHaveLength(1);
   });
 
-  it('admits when the platform fails, and says so once', async () => {
+  it('admits when the platform fails, and logs it once', async () => {
     const platform = await startFakePlatform();
     platform.reply = says('down', 503);
     const agent = await startIn(admissionOf(platform));
@@ -204,7 +204,7 @@ describe('admission of an agent', () => {
     expect(saidOf(agent)).toEqual(said);
   });
 
-  it('stops the start for a URL that cannot be asked', async () => {
+  it('stops the start for a URL that cannot be called', async () => {
     const env = { SERVICE_ADMISSION_URL: 'platform', SERVICE_PLATFORM_TOKEN: canary };
     await expect(startIn(env)).rejects.toThrow(/^SERVICE_ADMISSION_URL is not an http or https/);
   });

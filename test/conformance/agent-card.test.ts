@@ -89,7 +89,7 @@ function refused(agent: TestAgent): Promise<string[]> {
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('the agent card', () => {
-  it('says what is configured and what is served', async () => {
+  it('contains the configured and served features', async () => {
     const agent = await startWith({
       version: '1.2.0',
       description: 'Handles money',
@@ -143,7 +143,7 @@ describe('the agent card', () => {
     });
   });
 
-  it('is 0.0.0 without a version, and names the public address when there is one', async () => {
+  it('has version 0.0.0 by default, and the public address if there is one', async () => {
     const agent = await startWith({ server: { public_url: 'https://agents.example.com/till/' } });
     const { body } = await agent.get(canonical);
     expect({ version: body.version, url: body.url, interfaces: body.additionalInterfaces }).toEqual(
@@ -158,7 +158,7 @@ describe('the agent card', () => {
     );
   });
 
-  it('has the same bytes on the legacy path, which says that it goes', async () => {
+  it('has the same bytes on the legacy path, which is marked as deprecated', async () => {
     const agent = await startWith({});
     const [now, before] = [await bytesOf(agent), await bytesOf(agent, legacy)];
     expect(before.bytes).toEqual(now.bytes);
@@ -209,13 +209,13 @@ describe('the agent card', () => {
     expect(other).toStrictEqual(one);
   });
 
-  it('answers 503 until the agent knows its address', async () => {
+  it('answers 503 until the agent has its address', async () => {
     const { client } = await startTestSurface();
     const { status, body } = await client.get(canonical);
     expect({ status, body }).toEqual({ status: 503, body: { error: 'the service is starting' } });
   });
 
-  it('shows nothing of what is internal', async () => {
+  it('contains no internal data', async () => {
     const c = 'canary';
     const agent = await startWith(
       {
@@ -269,7 +269,7 @@ describe('the agent card', () => {
   });
 });
 
-describe('both paths', () => {
+describe('both paths of the card', () => {
   const auth = {
     required: true,
     providers: [
@@ -279,7 +279,7 @@ describe('both paths', () => {
   };
   const card = { security_schemes: { mesh: { type: 'mutualTLS' } } };
 
-  it('are public and say how to sign in', async () => {
+  it('are public and describe the sign-in', async () => {
     const agent = await startWith({ auth, card });
     expect((await agent.get('/tasks')).status).toBe(401);
     for (const path of [canonical, legacy]) {
@@ -307,7 +307,7 @@ describe('both paths', () => {
     expect(agent.audit().filter(({ event }) => event === 'auth_verify')).toEqual([]);
   });
 
-  it('advertise no provider that is not asked', async () => {
+  it('list no provider that is not used', async () => {
     const folder = folderWith({ auth: { ...auth, required: false }, card });
     const agent = await startTestAgent({}, { folder, noAuth: true });
     const { body } = await agent.get(canonical);
@@ -317,7 +317,7 @@ describe('both paths', () => {
     });
   });
 
-  it.each([canonical, legacy])('%s knows GET and HEAD alone', async (path) => {
+  it.each([canonical, legacy])('%s supports only GET and HEAD', async (path) => {
     const agent = await startWith({});
     const [head, get] = [await agent.request('HEAD', path), await agent.get(path)];
     expect({ status: head.status, body: head.body }).toEqual({ status: 200, body: '' });
@@ -334,7 +334,7 @@ describe('both paths', () => {
     }
   });
 
-  it.each([canonical, legacy])('%s answers 304 to whoever has the card', async (path) => {
+  it.each([canonical, legacy])('%s answers 304 to a client that has the card', async (path) => {
     const agent = await startWith({});
     const { response } = await bytesOf(agent, path);
     const etag = response.headers.get('etag') ?? '';
@@ -397,7 +397,7 @@ describe('the build spec', () => {
     a2a: { skills: [{ id: 'till', name: 'Till', description: 'As built.', tags: ['built'] }] },
   };
 
-  it('counts first, and the files fill the gaps', async () => {
+  it('comes first, and the files fill the gaps', async () => {
     const agent = await startWith(
       { version: '1.0.0', description: 'From the file' },
       { '.service/build/agent-spec.json': JSON.stringify(spec), 'skills/a.md': skill('a') },
@@ -462,7 +462,7 @@ describe('a change of the files', () => {
     await vi.waitFor(async () => expect(await skillsOf(agent)).toEqual([]), 5e3);
   });
 
-  it('of service.yaml is on the card, but not the tools and providers, which stay', async () => {
+  it('of service.yaml is on the card, except for tools and providers', async () => {
     const agent = await startWith({ version: '1.0.0' });
     write(
       agent.folder,
@@ -490,7 +490,7 @@ describe('a change of the files', () => {
     ['skills/a/SKILL.md', '---\nname: a\n', /^card: skills\/a\/SKILL\.md:1:1: /],
     ['service.yaml', 'agent_id: till\nversion: {}\n', /^card: service\.yaml:2:10: /],
     ['service.yaml', '', /^card: service\.yaml:1:1: /],
-  ])('that breaks %s keeps the last good card until it is mended', async (name, text, place) => {
+  ])('that breaks %s keeps the last good card until it is corrected', async (name, text, place) => {
     const agent = await startWith({ version: '1.0.0' });
     const before = await bytesOf(agent);
     write(agent.folder, name, text);
@@ -519,7 +519,7 @@ describe('a change of the files', () => {
     expect(await skillsOf(agent)).not.toContain('stolen');
   });
 
-  it('that adds a second skill of one name leaves the first', async () => {
+  it('that adds a second skill of one name keeps the first', async () => {
     const agent = await startWith({}, { 'skills/a.md': skill('a') });
     write(agent.folder, 'skills/b.md', skill('a').replace('Does a', 'Does something else'));
     await published(agent, 2);
@@ -531,7 +531,7 @@ describe('a change of the files', () => {
   });
 });
 
-it('shows a thousand skills, in order, and a change of one of them', async () => {
+it('a card has a thousand skills, in order, and a change of one of them', async () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `skill-${(index * 7_919) % 1_000}`);
   const files = names.map((name) => [`skills/${name}/SKILL.md`, skill(name)]);
   const agent = await startWith({}, Object.fromEntries(files));
@@ -541,7 +541,7 @@ it('shows a thousand skills, in order, and a change of one of them', async () =>
   expect(await skillsOf(agent)).not.toContain('skill-500');
 }, 40_000);
 
-it('is found and read by the official client', async () => {
+it('the card is found and read by the official client', async () => {
   const agent = await startWith({ version: '1.2.0' });
   const { name, version, supportedInterfaces, skills } =
     await new DefaultAgentCardResolver().resolve(agent.url);

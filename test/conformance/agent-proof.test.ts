@@ -5,8 +5,8 @@ import { agentProof } from '../../src/actors/agent-proof.ts';
 import { AgentFolder } from '../helpers/agent-folder.ts';
 import { startInFolder } from '../helpers/test-agent.ts';
 
-describe('a daemon that is asked who it is', () => {
-  it('proves that it wrote the serve.json of its folder, and answers no odd question', async () => {
+describe('a daemon that is asked for its identity', () => {
+  it('proves that it wrote the serve.json of its folder, and refuses malformed challenges', async () => {
     const folder = new AgentFolder({});
     onTestFinished(() => folder.remove());
     const agent = await startInFolder(folder);

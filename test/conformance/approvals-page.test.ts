@@ -13,7 +13,7 @@ import { patient } from '../helpers/patient.ts';
 import { deferring, reached } from '../helpers/test-agent.ts';
 import { webClient } from '../helpers/web-issuer.ts';
 
-describe('handing over on the approvals page', () => {
+describe('a delegation on the approvals page', () => {
   const until = () => new Date(Date.now() + 3_600_000).toISOString();
 
   it('lets another person decide, who sees the call from then on, until it is ended', async () => {
@@ -68,7 +68,7 @@ describe('handing over on the approvals page', () => {
     expect((await answer).body.status.state).toBe('completed');
   });
 
-  it('lets two delegates of one person not change and approve a call under four eyes', async () => {
+  it('does not let two delegates of one person change and approve a call under four eyes', async () => {
     const rule = { approvers: ['ann@example.com', 'bob@example.com'], four_eyes: true, edit: true };
     const desk = await startDesk({ rule, people: { ...team, cy: verified('cy@example.com') } });
     const { answer, pinned } = await park(desk.agent);
@@ -111,7 +111,7 @@ describe('handing over on the approvals page', () => {
   });
 
   it.each([
-    ['for somebody else', { from: 'eve@example.com' }, 403],
+    ['for another person', { from: 'eve@example.com' }, 403],
     ['to oneself', { to: 'ann@example.com' }, 400],
     ['without an end', { until: 'later' }, 400],
   ])('is refused %s', async (_, change, status) => {
@@ -122,7 +122,7 @@ describe('handing over on the approvals page', () => {
     expect((await ann.api('delegations')).body).toEqual({ delegations: [] });
   });
 
-  it('needs a recent sign-in, so a stolen session hands over nothing later', async () => {
+  it('needs a recent sign-in, so a stolen session cannot delegate later', async () => {
     const desk = await startDesk();
     const ann = await signedIn(desk, 'ann');
     const asked = { to: 'bob@example.com', until: until() };
@@ -154,7 +154,7 @@ describe('handing over on the approvals page', () => {
 });
 
 describe('an approval in advance on the approvals page', () => {
-  it('is listed for its approver alone, who ends it', async () => {
+  it('is listed for its approver only, who ends it', async () => {
     const remember = { max_time: '1h', max_uses: 3 };
     const rule = { approvers: ['ann@example.com'] };
     const { security, ...others } = deferring(rule);
@@ -177,7 +177,7 @@ describe('an approval in advance on the approvals page', () => {
 });
 
 describe('the approvals page', () => {
-  it('takes a decision with the groups of this moment, and none while the issuer does not answer', async () => {
+  it('accepts a decision with the current groups, and none while the issuer does not answer', async () => {
     const people = { ann: verified('ann@example.com', { groups: ['finance'] }) };
     const rule = { approvers: ['group:finance'] };
     const signIn = { groups_claim: 'groups' };
@@ -253,7 +253,7 @@ describe('the approvals page', () => {
     expect(decided.body.deferrals).toMatchObject([{ id: call, decision: 'approve' }]);
   });
 
-  it('shows a person nothing of the calls of others, and takes no decision on them', async () => {
+  it('shows a person no call of others, and refuses decisions on them', async () => {
     const desk = await startDesk();
     const { call, pinned } = await park(desk.agent);
     const bob = await signedIn(desk, 'bob');
@@ -294,7 +294,7 @@ describe('the approvals page', () => {
     expect(events).not.toContain('task_deferred_decision');
   });
 
-  it('takes the word of nobody for an email that the issuer has not verified', async () => {
+  it('accepts no email that the issuer has not verified', async () => {
     const desk = await startDesk();
     const { call, pinned } = await park(desk.agent);
     const liar = await signedIn(desk, 'liar');
@@ -304,7 +304,7 @@ describe('the approvals page', () => {
     expect(answer.status).toBe(403);
   });
 
-  it('takes no approval that does not name the call, and each decision of a list by itself', async () => {
+  it('accepts only an approval that names the call, and each decision of a list by itself', async () => {
     const desk = await startDesk();
     const { pinned } = await park(desk.agent);
     const ann = await signedIn(desk);
@@ -324,7 +324,7 @@ describe('the approvals page', () => {
     expect((await bob.api('deferrals')).body).toEqual({ deferrals: [], total: 0 });
   });
 
-  it('holds four eyes against a person who asked with a token of the same issuer', async () => {
+  it('applies four eyes to a person who made the request with a token of the same issuer', async () => {
     const approvers = ['ann@example.com', 'bob@example.com'];
     const desk = await startDesk({
       rule: { approvers, four_eyes: true },
@@ -345,7 +345,7 @@ describe('the approvals page', () => {
     expect((await answer).body.status.state).toBe('completed');
   });
 
-  it('counts one person once towards a quorum, and nobody of another group', async () => {
+  it('counts one person once in a quorum, and no member of another group', async () => {
     const rule = { approvers: ['group:finance'], quorum: 2 };
     const desk = await startDesk({ rule, people: team, signIn: { groups_claim: 'groups' } });
     const { answer, pinned } = await park(desk.agent);
@@ -362,7 +362,7 @@ describe('the approvals page', () => {
   });
 });
 
-describe('a session', () => {
+describe('a session of the approvals page', () => {
   it('ends at every daemon at once when its person signs out, also for a copy of its cookie', async () => {
     const desk = await startDesk();
     const ann = await signedIn(desk);
@@ -391,7 +391,7 @@ describe('a session', () => {
     expect(await Promise.all(statuses)).toEqual([200, 401, 200]);
   });
 
-  it('is no credential of the other routes of the agent', async () => {
+  it('is not accepted by the other routes of the agent', async () => {
     const desk = await startDesk();
     await park(desk.agent);
     const ann = await signedIn(desk);
@@ -402,7 +402,7 @@ describe('a session', () => {
     }
   });
 
-  it('is no way to the other routes of the agent, which are not below the page', async () => {
+  it('does not lead to other routes, which are not below the page', async () => {
     const desk = await startDesk();
     await park(desk.agent);
     for (const path of ['tasks', 'deferrals', 'events', 'grants', 'metrics', 'assets/tasks']) {
@@ -413,7 +413,7 @@ describe('a session', () => {
     }
   });
 
-  it('takes a change only from the page itself', async () => {
+  it('accepts a change only from the page itself', async () => {
     const desk = await startDesk();
     const { pinned } = await park(desk.agent);
     const ann = await signedIn(desk);
@@ -467,8 +467,8 @@ describe('a session', () => {
   });
 });
 
-describe('a sign-in', () => {
-  it('is refused to a browser that did not start it, and to a code that was used', async () => {
+describe('a sign-in on the approvals page', () => {
+  it('is refused for a browser that did not start it, and for a used code', async () => {
     const desk = await startDesk();
     desk.issuer.person = 'ann';
     const attacker = desk.visit();
@@ -529,7 +529,7 @@ describe('a sign-in', () => {
     ]);
   });
 
-  it('returns to a call of the page, and to nothing else', async () => {
+  it('returns to a call of the page only', async () => {
     const desk = await startDesk();
     desk.issuer.person = 'ann';
     for (const call of [
@@ -556,7 +556,7 @@ describe('a sign-in', () => {
     expect(answers.at(-1)?.headers.get('retry-after')).toBe('3');
   });
 
-  it('says that the issuer is not available', async () => {
+  it('reports that the issuer is not available', async () => {
     const desk = await startDesk({ signIn: { issuer: 'http://127.0.0.1:9' } });
     const { status, body } = await desk.visit().open('/approvals/sign-in');
     expect([status, body]).toEqual([
@@ -622,7 +622,7 @@ describe('an issuer like', () => {
     expect(line?.fields).toMatchObject({ user_id: 'o-1' });
   });
 
-  it('Entra ID without xms_edov: the email counts for nothing, unless the operator trusts the tenant', async () => {
+  it('Entra ID without xms_edov: the email does not count, unless the operator trusts the tenant', async () => {
     const strict = await startDesk({
       rule: group,
       ...entraClient,
@@ -635,7 +635,7 @@ describe('an issuer like', () => {
     expect(await decides(desk, 'e2')).toBe(200);
   });
 
-  it('Okta: email and groups at the userinfo endpoint alone, for a scope of their own', async () => {
+  it('Okta: email and groups only at the userinfo endpoint, for their own scope', async () => {
     const desk = await startDesk({
       rule: group,
       isThin: true,

@@ -65,7 +65,7 @@ it('daemons share a sign-in, its session and its end', async () => {
   expect(await statuses()).toEqual([401, 401, 401]);
 });
 
-it('daemons share passkeys, their questions and devices, and send one push for a call', async () => {
+it('daemons share passkeys, their challenges and devices, and send one push for a call', async () => {
   const service = await startPushService();
   const issuer = await startWebIssuer({
     redirectUri: `${origin}/approvals/callback`,

@@ -45,7 +45,7 @@ async function parked(
 describe('an allowlist', () => {
   const listed = deferring({ approvers: ['ann@example.com', ' BO@Example.com '] });
 
-  it('keeps others out, says so in the audit log, and lets the listed in', async () => {
+  it('refuses unlisted people, logs that, and accepts listed ones', async () => {
     const agent = await startTestAgent(listed);
     const held = agent.send('t1', script);
     const { metadata } = await agent.reached('t1', 'deferred');
@@ -109,7 +109,7 @@ describe('an allowlist', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('of the tool wins over the default one, which holds for other tools', async () => {
+  it('of the tool overrides the default one, which applies to other tools', async () => {
     const agent = await startTestAgent({
       security: {
         defer: {
@@ -134,7 +134,7 @@ describe('an allowlist', () => {
     await paying;
   });
 
-  it('that holds no valid entry keeps the agent from starting', async () => {
+  it('without a valid entry stops the start', async () => {
     const start = startTestAgent(deferring({ approvers: ['ann', 'bo@localhost'] }));
     await expect(start).rejects.toMatchObject({
       problems: [{ message: expect.stringMatching(/^no one can ever decide/) }],
@@ -145,7 +145,7 @@ describe('an allowlist', () => {
 describe('bind_approver', () => {
   const bound = signedIn(deferring({ approvers: ['ann@example.com'] }, { bind_approver: true }));
 
-  it("takes nobody's word, the daemon's own token included", async () => {
+  it("accepts no asserted email, also with the daemon's own token", async () => {
     const agent = await startTestAgent(bound);
     const { held } = await parked(agent);
     for (const caller of [agent.as(agent.token), agent.as(people.cy)]) {
@@ -201,7 +201,7 @@ describe('a quorum of callers who sign in', () => {
   );
   const approve = (approver_email: string) => ({ decision: 'approve', approver_email });
 
-  it('is met by no single caller, whomever they name', async () => {
+  it('is not reached by one caller with several names', async () => {
     const agent = await startTestAgent(shared);
     const { held } = await parked(agent);
     for (const email of ['ann@example.com', 'bo@example.com', 'cy@example.com']) {
@@ -219,7 +219,7 @@ describe('a quorum of callers who sign in', () => {
 });
 
 describe('four_eyes', () => {
-  it('keeps the requester from releasing their own call', async () => {
+  it('does not let the requester release their own call', async () => {
     const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
     const { held } = await parked(agent, people.ann);
     const approve = { decision: 'approve' };
@@ -230,7 +230,7 @@ describe('four_eyes', () => {
     expect(textOf(await held)).toBe('paid');
   });
 
-  it('keeps who spoke in an earlier run of the task from releasing what a later one asks for', async () => {
+  it('does not let a speaker of an earlier run release a later call', async () => {
     const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
     const parts = [{ kind: 'data', data: { script: [{ say: 'noted' }] } }];
     await agent.as(people.bo).post('/tasks/send', { id: 't1', message: { parts } });
@@ -241,7 +241,7 @@ describe('four_eyes', () => {
     expect((await held).body.status.state).toBe('canceled');
   });
 
-  it('keeps who spoke in an earlier run from releasing a later call in advance', async () => {
+  it('does not let a speaker of an earlier run approve a later call in advance', async () => {
     const remember = { max_time: '1h', max_uses: 3 };
     const agent = await startTestAgent(signedIn(deferring({ four_eyes: true }, { remember })));
     const first = await parked(agent, people.ann);
@@ -257,7 +257,7 @@ describe('four_eyes', () => {
     expect((await held).body.status.state).toBe('canceled');
   });
 
-  it("keeps the daemon's own token from releasing what it asked for", async () => {
+  it("does not let the daemon's own token release its own request", async () => {
     const agent = await startTestAgent(signedIn(deferring({ four_eyes: true })));
     const { held } = await parked(agent, agent.token);
     const claim = { decision: 'approve', approver_email: 'bo@example.com' };
@@ -266,7 +266,7 @@ describe('four_eyes', () => {
     expect(textOf(await held)).toBe('paid');
   });
 
-  it('shows approvers who asked', async () => {
+  it('shows approvers the requester', async () => {
     const agent = await startTestAgent(signedIn(deferring()));
     const { held } = await parked(agent, people.ann);
     const { deferrals } = (await agent.as(people.bo).get('/deferrals')).body;

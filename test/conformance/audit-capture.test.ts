@@ -38,7 +38,7 @@ const governed = {
 };
 
 describe('contents in the audit log', () => {
-  it('are not there unless they are asked for', async () => {
+  it('are omitted by default', async () => {
     const agent = await startGovernedAgent(governed);
     await agent.send('t1', script);
     const keys = agent
@@ -72,7 +72,7 @@ describe('contents in the audit log', () => {
     expect(agent.audit()[0]?.fields).not.toHaveProperty('capture');
   });
 
-  it('are what the tool got, its result and every turn of the model, past the redaction rules', async () => {
+  it("are the tool's input, its result and every model turn, after the redaction rules", async () => {
     const agent = await startGovernedAgent({ ...governed, audit: { capture: everything } });
     await agent.send('t1', script);
     const [asked, paid, receipt, asked2, told, thanks, answered, ...rest] = contentsOf(
@@ -106,7 +106,7 @@ describe('contents in the audit log', () => {
     ['tool_args', ['args']],
     ['tool_result', ['result']],
     ['llm_messages', ['messages']],
-  ])('of the kind %s come alone', async (name, kinds) => {
+  ])('of the kind %s can be captured alone', async (name, kinds) => {
     const agent = await startGovernedAgent({ audit: { capture: { [name]: true } } });
     await agent.send('t1', [{ tool: 'pay', args: { amount: 1 } }, { say: 'done' }]);
     const found = contentsOf(agent.audit('t1')).flatMap((contents) => Object.keys(contents));
@@ -114,7 +114,7 @@ describe('contents in the audit log', () => {
     expect(agent.audit()[0]?.fields).toMatchObject({ capture: [name] });
   });
 
-  it('have no result of a call whose output was withheld, nor one that never ran', async () => {
+  it('include no result of a call whose output was withheld, nor of one that never ran', async () => {
     const agent = await startGovernedAgent({
       security: {
         guardrails: {
@@ -152,14 +152,14 @@ describe('contents in the audit log', () => {
   });
 });
 
-describe('a call that failed', () => {
+describe('a failed call', () => {
   /** No hash holds it by chance. */
   const word = 'Q4711';
   const failing = [{ tool: 'fall', args: { text: `card ${word}` } }];
   const failures = (agent: GovernedAgent) =>
     agent.audit('t1').flatMap(({ fields }) => fields?.['error'] ?? []);
 
-  it('is in the log with the kind of failure, and without a word of the script', async () => {
+  it('is in the log with the kind of failure, and without output of the script', async () => {
     const agent = await startGovernedAgent({});
     const { body } = await agent.send('t1', failing);
     expect(body.status.message.parts[0].text).toContain(`card ${word}`);
@@ -167,7 +167,7 @@ describe('a call that failed', () => {
     expect(readLog(agent.auditPath)).not.toContain(word);
   });
 
-  it('is in the log with the words of the script where results are captured', async () => {
+  it('is in the log with the output of the script where results are captured', async () => {
     const agent = await startGovernedAgent({ audit: { capture: { tool_result: true } } });
     await agent.send('t1', failing);
     expect(failures(agent)).toEqual([`fall failed with exit code 3: {"text":"card ${word}"}`]);
@@ -210,7 +210,7 @@ describe('secrets', () => {
   it.each([
     ['on', everything],
     ['off', {}],
-  ])('never stand in the log, with capture %s', async (_, capture) => {
+  ])('are never in the log, with capture %s', async (_, capture) => {
     const agent = await startGovernedAgent({ ...settings, audit: { capture } }, { env, metadata });
     const text = await tellEverything(agent);
     for (const secret of [vault, pin, ops, agent.token, detected, 'wrong-token-77777']) {
@@ -220,7 +220,7 @@ describe('secrets', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('are shown as redacted where they stood', async () => {
+  it('are shown as redacted at their place', async () => {
     const agent = await startGovernedAgent(
       { ...settings, audit: { capture: everything } },
       { env, metadata },

@@ -21,9 +21,9 @@ async function parked(agent: TestAgent, id = 't1') {
 }
 
 // A commit to PostgreSQL waits for room, as below.
-describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
+describe.skipIf(isOverPostgres)('a disk that refuses an audit line', () => {
   it.each(['approve', 'reject'])(
-    'has a decision to %s refused with 503, and nothing is decided',
+    'refuses a decision to %s with 503, and nothing is decided',
     async (decision) => {
       const agent = await startTestAgent(deferring());
       const { held } = await parked(agent);
@@ -48,7 +48,7 @@ describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
     },
   );
 
-  it('has sends refused with 503 and /readyz fail, until it takes lines again', async () => {
+  it('refuses sends with 503 and fails /readyz, until it accepts lines again', async () => {
     const agent = await startTestAgent();
     const disk = await fullStore(agent);
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -67,7 +67,7 @@ describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('runs no tool whose start has no line', async () => {
+  it('prevents the run of a tool without a start line', async () => {
     const agent = await startTestAgent();
     const sent = agent.send('t1', [{ tool: 'hold' }, { tool: 'pay' }, { say: 'paid' }]);
     await agent.reached('t1', 'working');
@@ -98,7 +98,7 @@ describe.skipIf(isOverPostgres)('a disk that takes no audit line', () => {
   });
 });
 
-describe.runIf(isOverPostgres)('a database that has no room for an audit line', () => {
+describe.runIf(isOverPostgres)('a full database for an audit line', () => {
   const notReady = (agent: TestAgent): Promise<void> =>
     vi.waitFor(async () => expect((await agent.get('/readyz')).status).toBe(503), patient);
 
@@ -110,29 +110,26 @@ describe.runIf(isOverPostgres)('a database that has no room for an audit line', 
   it.each([
     ['approve', 'completed', 1],
     ['reject', 'failed', 0],
-  ] as const)(
-    'has a decision to %s wait for its line, and nothing is decided before',
-    async (decision, state, paid) => {
-      const agent = await startTestAgent(deferring());
-      await parked(agent);
-      const before = agent.audit();
-      const disk = await fullStore(agent);
-      const decided = agent.decide('t1', { decision });
-      await notReady(agent);
-      expect((await agent.get('/tasks/t1')).body).toMatchObject({ status: { state: 'deferred' } });
-      expect([agent.audit(), agent.folder.paid]).toEqual([before, []]);
-      await disk.fix();
-      expect(await decided).toMatchObject({ status: 200 });
-      await agent.reached('t1', state);
-      expect(agent.folder.paid).toHaveLength(paid);
-      const lines = agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
-      expect(lines).toHaveLength(1);
-      inOrder(agent);
-      await expectIntact(agent.auditPath);
-    },
-  );
+  ] as const)('delays a decision to %s until its line is stored', async (decision, state, paid) => {
+    const agent = await startTestAgent(deferring());
+    await parked(agent);
+    const before = agent.audit();
+    const disk = await fullStore(agent);
+    const decided = agent.decide('t1', { decision });
+    await notReady(agent);
+    expect((await agent.get('/tasks/t1')).body).toMatchObject({ status: { state: 'deferred' } });
+    expect([agent.audit(), agent.folder.paid]).toEqual([before, []]);
+    await disk.fix();
+    expect(await decided).toMatchObject({ status: 200 });
+    await agent.reached('t1', state);
+    expect(agent.folder.paid).toHaveLength(paid);
+    const lines = agent.audit('t1').filter(({ event }) => event === 'task_deferred_decision');
+    expect(lines).toHaveLength(1);
+    inOrder(agent);
+    await expectIntact(agent.auditPath);
+  });
 
-  it('has sends refused with 503 and /readyz fail, until it takes lines again', async () => {
+  it('refuses sends with 503 and fails /readyz, until it accepts lines again', async () => {
     const agent = await startTestAgent();
     const disk = await fullStore(agent);
     const first = agent.send('t1', [{ say: 'hi' }]);
@@ -151,7 +148,7 @@ describe.runIf(isOverPostgres)('a database that has no room for an audit line', 
     await expectIntact(agent.auditPath);
   });
 
-  it('runs no tool whose start has no line', async () => {
+  it('prevents the run of a tool without a start line', async () => {
     const agent = await startTestAgent();
     const sent = agent.send('t1', [{ tool: 'hold' }, { tool: 'pay' }, { say: 'paid' }]);
     await agent.reached('t1', 'working');

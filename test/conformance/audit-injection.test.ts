@@ -59,8 +59,8 @@ async function expectOneEventALine({ auditPath }: TestAgent): Promise<RecordedEv
   return events;
 }
 
-describe('whatever a caller writes', () => {
-  it('is one event a line, in the note, the approver, the arguments and the result', async () => {
+describe('any text of a caller', () => {
+  it('is one event per line, in the note, the approver, the arguments and the result', async () => {
     const capture = { tool_args: true, tool_result: true, llm_messages: true };
     const agent = await startTestAgent({ ...deferring(), audit: { capture } }, { noAuth: true });
     let runs = 0;
@@ -102,7 +102,7 @@ describe('whatever a caller writes', () => {
     expect(new Set(events.map(({ task_id }) => task_id).filter(Boolean)).size).toBe(runs);
   });
 
-  it('is one event a line, in what cannot be decided, sent or read', async () => {
+  it('is one event per line, in refused decisions, sends and reads', async () => {
     const agent = await startTestAgent({}, { noAuth: true });
     await fc.assert(
       fc.asyncProperty(hostile, async (text) => {
@@ -121,7 +121,7 @@ describe('whatever a caller writes', () => {
     ]);
   });
 
-  it('is one event a line, in the path and the headers of who is not let in', async () => {
+  it('is one event per line, in the path and the headers of a refused caller', async () => {
     const agent = await startTestAgent({ auth: { required: true } });
     // Each at a step of its own, since those of one workflow are told of as one.
     const requests = pieces.flatMap((piece, index) => [
@@ -136,7 +136,7 @@ describe('whatever a caller writes', () => {
     expect(failed.length).toBe(events.length - 2);
   });
 
-  it('is one event a line, in the name of a tool', async () => {
+  it('is one event per line, in the name of a tool', async () => {
     const agent = await startTestAgent({}, { noAuth: true });
     const message = playing([{ tool: '\u001b[2J\npay', args: {} }]);
     await agent.post('/tasks/send', { id: 't1', message });

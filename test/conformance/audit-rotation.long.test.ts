@@ -73,7 +73,7 @@ describe.skipIf(isOverPostgres)('a log that rotates while the daemon works', () 
     }
   }, 60_000);
 
-  it('is signed line by line, and goes to its sinks as it is', async () => {
+  it('is signed line by line, and sent to its sinks unchanged', async () => {
     let taken = '';
     const { port } = await aServer(({ body }, response) => {
       taken += body;
@@ -122,7 +122,7 @@ describe.skipIf(isOverPostgres)('a log that rotates while the daemon works', () 
     await tail.ended;
   }, 60_000);
 
-  it('gives the lines of a task over all its files', async () => {
+  it('returns the lines of a task over all its files', async () => {
     const folder = outwardFolder({
       ...rotating,
       security: {

@@ -94,7 +94,7 @@ describe('a daemon that signs', () => {
     });
   });
 
-  it('shows an edited line, and one that somebody else signed', async () => {
+  it('detects an edited line, and one with a foreign signature', async () => {
     const folder = outwardFolder(signing('v1'));
     const keys = await runOnce(folder, first.env, 't');
     const path = join(folder.path, '.service/audit.ndjson');
@@ -111,8 +111,8 @@ describe('a daemon that signs', () => {
   });
 });
 
-describe('a key', () => {
-  it('is changed over a restart: the log says so, and the old one stays published', async () => {
+describe('a signing key', () => {
+  it('is changed over a restart: the log records it, and the old one stays published', async () => {
     const folder = outwardFolder(signing('v1'));
     const before = await runOnce(folder, first.env, 'before');
     const old = linesOf(folder).length;
@@ -136,7 +136,7 @@ describe('a key', () => {
     expect(linesOf(folder).filter(({ event }) => event === 'audit_key_rotated')).toHaveLength(1);
   });
 
-  it('may come to a log that had none, and leave it', async () => {
+  it('may be added to an unsigned log, and removed', async () => {
     const folder = outwardFolder();
     const none = await runOnce(folder, {}, 'unsigned');
     expect(JSON.parse(none)).toEqual({ keys: [] });
@@ -203,7 +203,7 @@ describe('the private key', () => {
   it.each([
     ['base64', first.secret],
     ['PEM', first.pem],
-  ])('as %s shows nowhere', async (_, value) => {
+  ])('in %s is never shown', async (_, value) => {
     const folder = outwardFolder(signing('v1'), { 'dump.sh': 'env\n' });
     const env = { SERVICE_AUDIT_SIGNING_KEY: value };
     const daemon = await startDaemon(folder.path, { env });

@@ -76,7 +76,7 @@ async function metricsOf(agent: TestAgent): Promise<string[]> {
 }
 
 describe('a collector', () => {
-  it('gets the very bytes of the log, and its deliveries are no lines of it', async () => {
+  it('gets the exact bytes of the log, and its deliveries add no lines', async () => {
     const receiver = await startReceiver();
     const token = 'canary-8842-collector-token';
     const settings = posting(receiver.url, { token_env: 'COLLECTOR_TOKEN', batch: 3 });
@@ -102,7 +102,7 @@ describe('a collector', () => {
     ['refuses', 503, 'the collector answered with 503'],
     ['sends lines elsewhere', 307, expect.stringMatching(/^the collector cannot be reached \(/)],
   ])(
-    'that %s is down once and up once, and lacks nothing then',
+    'that %s is reported down once and up once, and gets every line',
     async (_, status, error) => {
       const receiver = await startReceiver();
       receiver.status = status;
@@ -125,7 +125,7 @@ describe('a collector', () => {
     30_000,
   );
 
-  it('that never answers holds up neither work nor the log', async () => {
+  it('that never answers delays neither work nor the log', async () => {
     const [silent, other] = [await startReceiver(), await startReceiver()];
     silent.status = null;
     const sinks = [silent, other].map(({ url }) => ({ type: 'http', url, timeout: '1h' }));
@@ -155,7 +155,7 @@ describe('a collector', () => {
     expect(flipsOf(agent.auditPath)).not.toContainEqual(expect.objectContaining({ sink: 'http' }));
   });
 
-  it('that is away for too long lacks lines, and the log says how many', async () => {
+  it('that is away for too long misses lines, and the log has their number', async () => {
     const receiver = await startReceiver();
     receiver.status = 503;
     const { audit } = posting(receiver.url);
@@ -186,7 +186,7 @@ describe('a collector', () => {
 });
 
 describe('a socket', () => {
-  it('gets the very bytes of the log, also when its collector comes late and goes', async () => {
+  it('gets the exact bytes of the log, also when its collector connects late and disconnects', async () => {
     const folder = outwardFolder({ audit: { sinks: [{ type: 'unix', path: 'collector.sock' }] } });
     const agent = await startInFolder(folder);
     expect((await agent.send('t', script)).status).toBe(200);
@@ -216,7 +216,7 @@ describe('a socket', () => {
 });
 
 describe('the output of the daemon', () => {
-  it('has the very bytes of the log beside the line that says it is ready', async () => {
+  it('has the exact bytes of the log next to the ready line', async () => {
     const folder = outwardFolder({ audit: { sinks: [{ type: 'stdout' }] } });
     const { child, ended } = startCommand(['run', '--dir', folder.path, '--port', '0']);
     const { promise: ready, resolve } = Promise.withResolvers<string>();

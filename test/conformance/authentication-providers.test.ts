@@ -74,8 +74,8 @@ async function toldOf(agent: TestAgent, count: number): Promise<AuditLine[]> {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-describe('a provider of every type', () => {
-  it('lets its own in, and leaves no token behind', async () => {
+describe('a provider of each type', () => {
+  it('accepts its own callers, and stores no token', async () => {
     const guarded = await startGuarded();
     const { agent, issuer, proxy, desk } = guarded;
     const iap = { 'x-cloud-iap-jwt-assertion': await proxy.sign() };
@@ -137,7 +137,7 @@ describe('a provider of every type', () => {
     }
   });
 
-  it('hands no token on to a tool', async () => {
+  it('passes no token to a tool', async () => {
     const { agent } = await startGuarded();
     const sent = await agent.as(canary).send('t1', [{ tool: 'echo', args: {} }, { say: 'done' }]);
     expect(sent.status).toBe(200);
@@ -147,7 +147,7 @@ describe('a provider of every type', () => {
   });
 });
 
-describe('a provider that cannot be asked', () => {
+describe('a provider that cannot be reached', () => {
   const broken: [string, Reply][] = [
     ['dies', dies],
     ['drips', drips],
@@ -157,7 +157,7 @@ describe('a provider that cannot be asked', () => {
     ['says nothing', says('')],
   ];
 
-  it.each(broken)('is answered with 401 when it %s', async (_, reply) => {
+  it.each(broken)('leads to 401 when it %s', async (_, reply) => {
     const guarded = await startGuarded();
     const { agent } = guarded;
     for (const server of [guarded.issuer, guarded.directory, guarded.proxy]) {
@@ -207,7 +207,7 @@ describe('a token of an issuer', () => {
       (issuer: Awaited<ReturnType<typeof startKeyServer>>) => Promise<string> | string,
     ]
   >([
-    ['that is good', 200, '', (issuer) => issuer.sign()],
+    ['that is valid', 200, '', (issuer) => issuer.sign()],
     [
       'without a signature',
       401,
@@ -226,7 +226,7 @@ describe('a token of an issuer', () => {
           .sign(secret);
       },
     ],
-    ['without an end', 401, 'invalid', (issuer) => issuer.sign({ exp: undefined as never })],
+    ['without an expiry', 401, 'invalid', (issuer) => issuer.sign({ exp: undefined as never })],
     ['for another audience', 401, 'invalid', (issuer) => issuer.sign({ aud: 'other' })],
     ['for several audiences', 200, '', (issuer) => issuer.sign({ aud: ['x', 'agent'] })],
     [
@@ -235,10 +235,10 @@ describe('a token of an issuer', () => {
       'rejected',
       (issuer) => issuer.sign({ iss: `${issuer.issuer}/` }),
     ],
-    ['that ended 20 s ago', 200, '', (issuer) => issuer.sign({ exp: now() - 20 })],
-    ['that ended 40 s ago', 401, 'invalid', (issuer) => issuer.sign({ exp: now() - 40 })],
-    ['that begins in 20 s', 200, '', (issuer) => issuer.sign({ nbf: now() + 20 })],
-    ['that begins in 40 s', 401, 'invalid', (issuer) => issuer.sign({ nbf: now() + 40 })],
+    ['that expired 20 s ago', 200, '', (issuer) => issuer.sign({ exp: now() - 20 })],
+    ['that expired 40 s ago', 401, 'invalid', (issuer) => issuer.sign({ exp: now() - 40 })],
+    ['that is valid from 20 s later', 200, '', (issuer) => issuer.sign({ nbf: now() + 20 })],
+    ['that is valid from 40 s later', 401, 'invalid', (issuer) => issuer.sign({ nbf: now() + 40 })],
     [
       'with a path for a key',
       401,
@@ -246,7 +246,7 @@ describe('a token of an issuer', () => {
       (issuer) => issuer.sign({}, 'k1', { kid: '../../x' }),
     ],
     [
-      'that brings its key along',
+      'that contains its key',
       401,
       'invalid',
       async (issuer) => {
@@ -256,7 +256,7 @@ describe('a token of an issuer', () => {
       },
     ],
     [
-      'whose key is not known, while the issuer is down',
+      'with an unknown key, while the issuer is down',
       401,
       'provider_unavailable',
       async (issuer) => {
@@ -264,7 +264,7 @@ describe('a token of an issuer', () => {
         return issuer.sign();
       },
     ],
-    ['that is no token', 401, 'rejected', () => base64url.encode('x')],
+    ['that is malformed', 401, 'rejected', () => base64url.encode('x')],
   ])('%s is answered with %i', async (_, status, reason, make) => {
     const issuer = await startKeyServer();
     const settings = { issuer: issuer.issuer, audience: 'agent' };

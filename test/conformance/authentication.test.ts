@@ -68,12 +68,12 @@ describe('with authentication on', () => {
   it.each([
     ...['/healthz', '/readyz', '/healthz?x=1'],
     ...['/.well-known/service-audit-keys', '/.well-known/audit-keys.json'],
-  ])('%s is open to anybody, whatever token they show', async (path) => {
+  ])('%s is public, with any token', async (path) => {
     expect((await agent.get(path)).status).toBe(200);
     expect((await agent.get(path, { authorization: 'Bearer wrong' })).status).toBe(200);
   });
 
-  it('OPTIONS is open to anybody', async () => {
+  it('OPTIONS is public', async () => {
     expect((await agent.request('OPTIONS', '/tasks')).status).toBe(204);
   });
 
@@ -100,14 +100,14 @@ describe('with authentication on', () => {
     expect((await agent.get('/tasks', { authorization: `${scheme} ${token}` })).status).toBe(200);
   });
 
-  it("takes the daemon's own token, which only its owner can read", async () => {
+  it("accepts the daemon's own token, which only its owner can read", async () => {
     const path = join(agent.folder.path, '.service/runtime.token');
     expect(readFileSync(path, 'utf8')).toBe(agent.token);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect((await agent.as(agent.token).get('/tasks')).status).toBe(200);
   });
 
-  it('refuses a decision before it looks at it', async () => {
+  it('refuses a decision before it reads it', async () => {
     const ops = agent.as(token);
     const held = ops.send('t1', [{ tool: 'pay', args: {} }, { say: 'paid' }]);
     await expect.poll(async () => (await ops.get('/deferrals')).body.deferrals.length).toBe(1);
@@ -121,7 +121,7 @@ describe('with authentication on', () => {
     await held;
   });
 
-  it('leaves no token in any answer, log line or file it does not belong in', async () => {
+  it('keeps tokens out of answers, log lines and files', async () => {
     const ops = agent.as(token);
     const answers = [
       await ops.send('t1', [{ tool: 'break' }]),
@@ -148,14 +148,14 @@ describe('with authentication on', () => {
 });
 
 describe('with authentication off', () => {
-  it('lets everybody in, but not with a token it does not know', async () => {
+  it('accepts every caller, but no unknown token', async () => {
     const agent = await startTestAgent(deferring());
     expect((await agent.get('/tasks')).status).toBe(200);
     expect(await agent.get('/tasks', { authorization: 'Bearer wrong' })).toMatchObject(unknown);
     expect((await agent.as(agent.token).get('/tasks')).status).toBe(200);
   });
 
-  it('by --no-auth knows no configured token any more', async () => {
+  it('by --no-auth accepts no configured token', async () => {
     const { required: _, ...auth } = guarded().auth;
     const agent = await startTestAgent({ ...guarded(), auth }, { noAuth: true });
     expect((await agent.get('/tasks')).status).toBe(200);

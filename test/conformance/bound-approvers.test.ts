@@ -48,9 +48,9 @@ function signed(provider: IdentityProvider, claims: JWTPayload): Promise<string>
 describe('a decision under bind_approver', () => {
   it.each<[string, JWTPayload]>([
     ['no email', {}],
-    ['an email that the issuer calls unverified', { email: kate, email_verified: false }],
-    ['the email of somebody else', { email: 'mallory@example.com', email_verified: true }],
-  ])('is 403 from a token with %s, whatever is asserted', async (_, claims) => {
+    ['an unverified email', { email: kate, email_verified: false }],
+    ['the email of another person', { email: 'mallory@example.com', email_verified: true }],
+  ])('is 403 from a token with %s, with any asserted email', async (_, claims) => {
     const { agent, as } = await startBoundAgent({ approvers: [kate] });
     const caller = await as(claims);
     const held = caller.send('t1', script);

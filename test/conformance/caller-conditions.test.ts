@@ -37,11 +37,11 @@ describe('a condition on groups', () => {
     ['allows the member of one group', { groups: 'finance' }, 'paid'],
     ['holds the call of another group', { groups: ['staff'] }, 'defer'],
     ['holds the call of a caller without groups', {}, 'defer'],
-    ['reads no list with another value', { groups: ['finance', 7] }, 'defer'],
-    ['reads no text with commas', { groups: 'staff,finance' }, 'defer'],
-    ['reads no object', { groups: { finance: true } }, 'defer'],
-    ['reads no other claim', { roles: ['finance'] }, 'defer'],
-    ['reads no list that is too long', { groups: Array(501).fill('finance') }, 'defer'],
+    ['ignores a list with another value', { groups: ['finance', 7] }, 'defer'],
+    ['ignores a string with commas', { groups: 'staff,finance' }, 'defer'],
+    ['ignores an object', { groups: { finance: true } }, 'defer'],
+    ['ignores other claims', { roles: ['finance'] }, 'defer'],
+    ['ignores a list that is too long', { groups: Array(501).fill('finance') }, 'defer'],
   ])('%s', async (_, claims, text) => {
     const { as } = await agentWith(rules);
     expect(textOf(await (await as(claims)).send('t1', pay))).toMatch(new RegExp(`^${text}`));
@@ -64,17 +64,17 @@ describe('a condition on claims', () => {
   ];
 
   it.each<[string, JWTPayload, string]>([
-    ['allows what the token proves', { level: 3, 'cost centre': 'zone-north' }, 'paid'],
+    ['allows a proven value', { level: 3, 'cost centre': 'zone-north' }, 'paid'],
     ['holds another value', { level: 2, 'cost centre': 'zone-north' }, 'defer'],
     ['holds without the claim', { level: 3 }, 'defer'],
     ['holds for a rounded number', { level: 2 ** 60, 'cost centre': 'zone-north' }, 'defer'],
-    ['holds for a text', { level: '3', 'cost centre': 'zone-north' }, 'defer'],
+    ['holds for a string', { level: '3', 'cost centre': 'zone-north' }, 'defer'],
   ])('%s', async (_, claims, text) => {
     const { as } = await agentWith(rules);
     expect(textOf(await (await as(claims)).send('t1', pay))).toMatch(new RegExp(`^${text}`));
   });
 
-  it('never reads an email that the issuer calls unverified', async () => {
+  it('ignores an unverified email', async () => {
     const email = 'ann@example.com';
     const { as } = await agentWith([
       { when: `caller.claims.email == "${email}"`, allow: true },
@@ -86,7 +86,7 @@ describe('a condition on claims', () => {
     expect(await send('t2', { email_verified: false })).toMatch(/^defer/);
   });
 
-  it('has only the claims that rules read stored and shown', async () => {
+  it('has only the claims that rules use stored and shown', async () => {
     const { agent, as } = await agentWith(rules);
     const claims = { level: 3, 'cost centre': 'zone-north', secret: 'sesame', groups: ['covert'] };
     const caller = await as(claims);
@@ -97,7 +97,7 @@ describe('a condition on claims', () => {
 });
 
 describe('a condition on the depth of a task', () => {
-  it('reads the number of agents that the request names, none being outside', async () => {
+  it('reads the number of agents that the request names, or zero', async () => {
     const agent = await startTestAgent({
       security: {
         defer: {

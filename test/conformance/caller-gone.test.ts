@@ -3,8 +3,8 @@ import { deferring, expectIntact, startTestAgent, story, textOf } from '../helpe
 
 const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid {result}' }];
 
-describe('a caller who goes while a task waits', () => {
-  it('leaves a task that was sent alive, and its result where it can be read', async () => {
+describe('a caller that disconnects while a task waits', () => {
+  it('does not end a sent task, and its result can be read later', async () => {
     const agent = await startTestAgent(deferring());
     const abort = new AbortController();
     const held = agent.send('t1', script, abort.signal);
@@ -17,7 +17,7 @@ describe('a caller who goes while a task waits', () => {
     expect(agent.audit('t1').map(({ event }) => event)).not.toContain('task_deferred_abandoned');
   });
 
-  it('leaves the time limit of a task that was sent in force', async () => {
+  it('does not change the time limit of a sent task', async () => {
     const agent = await startTestAgent(deferring({ timeout: '300ms' }));
     const abort = new AbortController();
     const held = agent.send('t1', script, abort.signal);
@@ -29,7 +29,7 @@ describe('a caller who goes while a task waits', () => {
     );
   });
 
-  it('by closing the connection of JSON-RPC leaves the task alive too', async () => {
+  it('over JSON-RPC does not end the task either', async () => {
     const agent = await startTestAgent(deferring());
     const abort = new AbortController();
     const params = { id: 't1', message: { parts: [{ kind: 'data', data: { script } }] } };
@@ -42,7 +42,7 @@ describe('a caller who goes while a task waits', () => {
     await agent.reached('t1', 'completed');
   });
 
-  it('gives up the wait of a task that was streamed, and the audit log says so', async () => {
+  it('abandons the wait of a streamed task, which is logged', async () => {
     const agent = await startTestAgent(deferring());
     const stream = await agent.subscribe('t1', script);
     await stream.untilState('deferred');
@@ -63,7 +63,7 @@ describe('a caller who goes while a task waits', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('leaves a streamed task alive when it is to be kept', async () => {
+  it('does not end a streamed task that is marked to be kept', async () => {
     const agent = await startTestAgent(deferring({}, { on_stream_disconnect: 'keep' }));
     const stream = await agent.subscribe('t1', script);
     await stream.untilState('deferred');
@@ -72,7 +72,7 @@ describe('a caller who goes while a task waits', () => {
     expect(textOf({ body: await agent.reached('t1', 'completed') })).toBe('paid {"amount":5}');
   });
 
-  it('having only joined changes nothing for the others', async () => {
+  it('as a second subscriber changes nothing for the others', async () => {
     const agent = await startTestAgent(deferring());
     const stream = await agent.subscribe('t1', script);
     await stream.untilState('deferred');
@@ -86,8 +86,8 @@ describe('a caller who goes while a task waits', () => {
   });
 });
 
-describe('a caller who goes while a task works', () => {
-  it('leaves it at work, streamed or not', async () => {
+describe('a caller that disconnects while a task works', () => {
+  it('does not end it, streamed or not', async () => {
     const agent = await startTestAgent();
     const stream = await agent.subscribe('t1', [{ tool: 'hold' }, { say: 'got {result}' }]);
     await expect.poll(() => agent.folder.held.length, { timeout: 5_000 }).toBe(1);
@@ -96,7 +96,7 @@ describe('a caller who goes while a task works', () => {
     expect(textOf({ body: await agent.reached('t1', 'completed') })).toBe('got it');
   });
 
-  it('and comes and goes a hundred times leaves nothing behind', async () => {
+  it('and reconnects a hundred times leaves nothing in memory', async () => {
     const agent = await startTestAgent(deferring());
     const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');

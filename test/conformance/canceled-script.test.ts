@@ -23,7 +23,7 @@ function processesOf(text: string): string[] {
 }
 
 it.each(isWithoutBwrap ? ['env'] : ['env', 'bwrap'])(
-  'leaves no process of a script that is canceled half-way and will not end, at level %s',
+  'a canceled script that ignores the signal leaves no process, at level %s',
   async (sandbox) => {
     const folder = new AgentFolder({ egress: { sandbox } });
     // Two processes that a look at the machine tells from all others.

@@ -39,11 +39,11 @@ async function released(agent: TestAgent): Promise<[string, string[]]> {
 
 const packages = { 'node_modules/money/index.js': 'export const round = Math.round;' };
 
-describe('a call whose code is changed while it waits', () => {
+describe('a call whose code is changed during its wait', () => {
   it.each<[string, string, Record<string, string>]>([
     ['its script', 'scripts/pay.sh', {}],
-    ['a file beside its script', 'scripts/rates.json', { 'scripts/rates.json': '{}' }],
-    ['a file that was not there', 'scripts/lib/new.mjs', {}],
+    ['a file next to its script', 'scripts/rates.json', { 'scripts/rates.json': '{}' }],
+    ['a new file', 'scripts/lib/new.mjs', {}],
     ['code elsewhere in the folder', 'lib/helper.py', { 'lib/helper.py': 'pass' }],
     ['a package file', 'package.json', {}],
     ['a package', 'node_modules/money/index.js', packages],
@@ -61,13 +61,13 @@ describe('a call whose code is changed while it waits', () => {
     expect(await released(await startInFolder(first.folder))).toEqual([text, []]);
   });
 
-  it('is denied when a link leads elsewhere', async () => {
+  it('is denied when a link has another target', async () => {
     const agent = await held({ 'data/a.sh': 'echo a', 'data/b.sh': 'echo b' });
     symlinkSync('../data/a.sh', join(agent.folder.path, 'scripts', 'used.sh'));
     expect(await released(agent)).toEqual([text, []]);
   });
 
-  it('runs when what changed is data, or is as it was again', async () => {
+  it('runs when only data changed, or the code was restored', async () => {
     const agent = await held({ 'work/plan.md': 'one', 'work/tool.py': 'pass' });
     write(agent.folder, 'work/plan.md', 'two');
     write(agent.folder, 'work/tool.py', 'changed');
@@ -80,7 +80,7 @@ describe('a call whose code is changed while it waits', () => {
     expect(paid).toHaveLength(1);
   });
 
-  it('is denied when it would sign in as somebody else', async () => {
+  it('is denied when it would use other credentials', async () => {
     const as = (account: string) => ({
       credentials: [
         { tool: 'pay', provider: 'static', spec: { env: { ACCOUNT: { from_env: account } } } },

@@ -35,7 +35,7 @@ function pasted(command: string, directory: string) {
   return startProcess('sh', ['-c', command], { cwd: directory, env }).ended;
 }
 
-it('shows the command that releases a held call, and says who released it', async () => {
+it('the console shows the command that releases a held call, and the person who released it', async () => {
   const { daemon, said } = await anAgent();
   const { directory } = daemon;
   const sent = holdpoint(['task', 'send', 'refund', '--id', 't-1', '--dir', directory]);
@@ -47,7 +47,7 @@ it('shows the command that releases a held call, and says who released it', asyn
   expect((await daemon.stop()).code).toBe(0);
 });
 
-it('shows the command that refuses a held call, which works once', async () => {
+it('the console shows the command that rejects a held call, which works once', async () => {
   const { daemon, said } = await anAgent();
   const { directory } = daemon;
   const sent = holdpoint(['task', 'send', 'refund', '--id', 't-2', '--dir', directory]);

@@ -26,7 +26,7 @@ const readable = {
   vary: 'Origin',
 };
 
-it('lets a listed origin read answers, the refusals included', async () => {
+it('a listed origin can read answers, including refusals', async () => {
   const agent = await startAgent([desk]);
   const answers = [
     await agent.as(agent.token).get('/tasks', { origin: desk }),
@@ -42,7 +42,7 @@ it('lets a listed origin read answers, the refusals included', async () => {
   ]);
 });
 
-it('answers a preflight with 204, the methods and the headers, without a token', async () => {
+it('a preflight is answered with 204, the methods and the headers, without a token', async () => {
   const agent = await startAgent([desk]);
   const headers = {
     origin: desk,
@@ -68,17 +68,20 @@ it('answers a preflight with 204, the methods and the headers, without a token',
   });
 });
 
-it.each([[[]], [[desk]]])('gives another origin nothing when %j is listed', async (origins) => {
-  const agent = await startAgent(origins);
-  const asking = { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' };
-  const answer = await agent.request('OPTIONS', '/tasks/send', { headers: asking });
-  expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'POST']);
-  const vary = origins.length === 0 ? {} : { vary: 'Origin' };
-  expect(shared(answer)).toEqual(vary);
-  expect(shared(await agent.get('/tasks', asking))).toEqual(vary);
-});
+it.each([[[]], [[desk]]])(
+  'another origin gets no CORS header when %j is listed',
+  async (origins) => {
+    const agent = await startAgent(origins);
+    const asking = { origin: 'http://localhost:3000', 'access-control-request-method': 'POST' };
+    const answer = await agent.request('OPTIONS', '/tasks/send', { headers: asking });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'POST']);
+    const vary = origins.length === 0 ? {} : { vary: 'Origin' };
+    expect(shared(answer)).toEqual(vary);
+    expect(shared(await agent.get('/tasks', asking))).toEqual(vary);
+  },
+);
 
-it('lets any origin in with a star, and never with credentials', async () => {
+it('any origin is allowed with a star, and never with credentials', async () => {
   const agent = await startAgent(['*']);
   const answer = await agent.as(agent.token).get('/tasks', { origin: desk });
   expect([answer.status, shared(answer)]).toEqual([

@@ -41,7 +41,7 @@ function decide(agent: TestAgent, decision: object, person: Partial<NamedPerson>
   return agent.as(agent.token).post('/tasks/t1/decisions', decision, naming(person));
 }
 
-describe('a person whom the dashboard names', () => {
+describe('a person named by the dashboard', () => {
   it('decides with the verified email, and the log has the sign-in of the dashboard', async () => {
     const agent = await start({ approvers: ['ann@example.com'] });
     const { answer, call, approval } = await park(agent);
@@ -82,7 +82,7 @@ describe('a person whom the dashboard names', () => {
     expect(agent.folder.paid).toEqual([]);
   });
 
-  it('fulfils groups and claims that rules read', async () => {
+  it('satisfies groups and claims in rules', async () => {
     const approvers = ['group:finance', 'claim:department=legal'];
     const agent = await start({ approvers });
     const { approval } = await park(agent);
@@ -93,7 +93,7 @@ describe('a person whom the dashboard names', () => {
     expect((await decide(agent, approval, lea)).status).toBe(200);
   });
 
-  it('is the person who asked with a token of the same issuer, or on the dashboard', async () => {
+  it('is the requester with a token of the same issuer, or on the dashboard', async () => {
     const agent = await start({
       approvers: ['ann@example.com', 'bob@example.com'],
       four_eyes: true,
@@ -113,7 +113,7 @@ describe('a person whom the dashboard names', () => {
     expect((await sent).status).toBe(200);
   });
 
-  it('decides nothing without a verified email, and nothing that does not name the call', async () => {
+  it('needs a verified email, and a decision that names the call', async () => {
     const agent = await start({ approvers: ['ann@example.com'] });
     const { approval } = await park(agent);
     const { email: _, ...mute } = ann;
@@ -123,7 +123,7 @@ describe('a person whom the dashboard names', () => {
 });
 
 describe('the header of a person', () => {
-  it('is refused from everyone but the daemon’s own token', async () => {
+  it("is accepted only with the daemon's own token", async () => {
     const agent = await start({ approvers: ['ann@example.com'] });
     const { approval } = await park(agent);
     for (const caller of [agent, agent.as(program), agent.as('guessed')]) {
@@ -135,7 +135,7 @@ describe('the header of a person', () => {
     expect(agent.folder.paid).toEqual([]);
   });
 
-  it('is refused by an agent that accepts no people of the dashboard, or of another issuer', async () => {
+  it('is refused by an agent without dashboard people, or of another issuer', async () => {
     const agent = await start({ approvers: ['ann@example.com'] });
     const { approval } = await park(agent);
     const other = await decide(agent, approval, { issuer: 'https://evil.example.com' });
@@ -155,13 +155,13 @@ describe('the header of a person', () => {
     ['another field', JSON.stringify({ ...ann, provider: 'runtime' })],
     ['no user', JSON.stringify({ ...ann, user_id: '' })],
     ['another access', JSON.stringify({ ...ann, access: 'root' })],
-    ['groups that are no list', JSON.stringify({ ...ann, groups: 'finance' })],
+    ['groups that are not a list', JSON.stringify({ ...ann, groups: 'finance' })],
   ])('is 400 with %s', async (_, text) => {
     const agent = await start({});
     expect((await agent.as(agent.token).get('/tasks', naming(text))).status).toBe(400);
   });
 
-  it('gives no right of the daemon’s own token', async () => {
+  it("gives no right of the daemon's own token", async () => {
     const agent = await start({});
     const own = agent.as(agent.token);
     const all = naming({ access: 'all' });

@@ -86,8 +86,8 @@ async function expectWhole(database: string, all: readonly TestAgent[]): Promise
   expect(all.flatMap(({ folder }) => folder.held)).toHaveLength(1);
 }
 
-describe.skipIf(isWithoutMount)('a database whose disk is full', () => {
-  it('takes no new work, keeps who waits, and goes on once there is room', async () => {
+describe.skipIf(isWithoutMount)('a database with a full disk', () => {
+  it('accepts no new work, keeps waiting calls, and continues once there is space', async () => {
     const { all, held, working, early, database, empty } = await fillUnder();
     const [a, b, c] = all;
     for (const at of all) {
@@ -116,7 +116,7 @@ describe.skipIf(isWithoutMount)('a database whose disk is full', () => {
     await expectWhole(database, all);
   });
 
-  it('and that falls over for it, counts as away until there is room', async () => {
+  it('that stops because of it counts as unreachable until there is space', async () => {
     const { all, held, working, early, database } = await fillUnder();
     const [, b, c] = all;
     const written = (async () => {

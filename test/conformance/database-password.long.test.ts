@@ -61,8 +61,8 @@ const complaintsOf = ({ log }: TestAgent): unknown[] => [
   ),
 ];
 
-describe('a password that changes', () => {
-  it('leaves the connections that stand, and is taken up from its file', async () => {
+describe('a changed password', () => {
+  it('keeps open connections, and is read from its file', async () => {
     const { role, database } = await aUser();
     const file = join(mkdtempSync(join(tmpdir(), 'holdpoint-passwords-')), 'pgpass');
     onTestFinished(() => rmSync(join(file, '..'), { recursive: true }));
@@ -106,7 +106,7 @@ describe('a password that changes', () => {
     expect((await sharedLog(server, database)).length).toBeGreaterThan(0);
   });
 
-  it('is in the variable of a daemon once that was started again, and what waited goes on', async () => {
+  it('is in the variable of a restarted daemon, and waiting calls continue', async () => {
     const { role, database } = await aUser();
     const folder = new AgentFolder({
       ...deferring({}, { on_restart: 'resume' }),

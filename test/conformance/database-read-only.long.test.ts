@@ -47,8 +47,8 @@ const complaintsOf = ({ log }: TestAgent): unknown[] => [
   ),
 ];
 
-describe('a daemon does not start over a database that takes no writes, and says so', () => {
-  it('as it is on a standby, with or without the tables', async () => {
+describe('a daemon does not start over a read-only database, and logs the reason:', () => {
+  it('a standby, with or without the tables', async () => {
     const first = await PostgresServer.start();
     onTestFinished(() => first.remove());
     const empty = await first.createDatabase();
@@ -61,7 +61,7 @@ describe('a daemon does not start over a database that takes no writes, and says
     }
   });
 
-  it('as it is set to read only, with or without the tables', async () => {
+  it('a read-only setting, with or without the tables', async () => {
     const empty = await server.createDatabase();
     const used = await server.createDatabase();
     await (await started(server.url(used))).stop();
@@ -81,7 +81,7 @@ async function expectWhole(database: string, agent: TestAgent): Promise<void> {
   expect([agent.folder.paid.length, agent.folder.held.length]).toEqual([1, 1]);
 }
 
-describe('a database that takes no writes any more', () => {
+describe('a database that becomes read-only', () => {
   it.each([
     [
       'as it was set to read only',
@@ -113,7 +113,7 @@ describe('a database that takes no writes any more', () => {
         server.query('ALTER TABLE holdpoint.others RENAME TO replicas', [], database),
       `the database of ${variable} cannot be used (42P01 relation "replicas" does not exist); look at the log of PostgreSQL, then try again`,
     ],
-  ])('%s, is noticed without a commit, and loses nothing', async (_, spoil, fix, sentence) => {
+  ])('%s is detected without a commit, and loses nothing', async (_, spoil, fix, sentence) => {
     const database = await server.createDatabase();
     await server.query(`ALTER DATABASE ${database} OWNER TO agent`);
     const agent = await started(server.url(database, 'agent', 's3cret'));

@@ -47,11 +47,11 @@ const words = {
   signIn: `the database of ${variable} refuses the user and password in it; correct them in ${variable} and restart the daemon, or in the file of PGPASSFILE, which is read with each connection`,
 };
 
-describe('a daemon that lacks a right does not start, and says which', () => {
+describe('a daemon that lacks a right does not start, and names it:', () => {
   it.each([
     ['to create schemas', [], words.rights],
     [
-      'to the schema that is there',
+      'to the existing schema',
       ['CREATE SCHEMA holdpoint', 'CREATE SCHEMA holdpoint_jobs'],
       words.rights,
     ],
@@ -90,14 +90,14 @@ describe('a daemon that lacks a right does not start, and says which', () => {
     }
   });
 
-  it('to a database that is not there', async () => {
+  it('to a missing database', async () => {
     expect(await refusalOf(server.url('nowhere', 'agent', password))).toBe(words.missing);
   });
 });
 
 describe('a schema', () => {
   it.each(['user', 'select', 'default', 'table', 'public', '_', 'order'])(
-    'can be called %s',
+    'can be named %s',
     async (schema) => {
       const { a, b, database } = await startReplicas(server, {
         ...deferring(),

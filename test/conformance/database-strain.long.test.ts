@@ -72,7 +72,7 @@ async function joined(database: string, port: number): Promise<TestAgent> {
   return agent;
 }
 
-describe('connections that are ended again and again', () => {
+describe('connections that are closed again and again', () => {
   it('lose no task, and run no tool twice', async () => {
     const { a, b, c, database } = await startReplicas(
       server,
@@ -112,8 +112,8 @@ describe('connections that are ended again and again', () => {
   });
 });
 
-describe('a lock that somebody else holds for long', () => {
-  it('has commits given up in time and made later, and new work refused meanwhile', async () => {
+describe('a lock that another session holds for long', () => {
+  it('has commits canceled in time and repeated later, and new work refused', async () => {
     const { a, b, c, database } = await startReplicas(server, deferring());
     const held = a.send('held', pay);
     await b.reached('held', 'deferred');
@@ -140,7 +140,7 @@ describe('a lock that somebody else holds for long', () => {
     ]);
   });
 
-  it('and is a daemon that was cut off in the middle of a commit, is given back after five seconds', async () => {
+  it('by a daemon that was cut off during a commit is released after five seconds', async () => {
     const database = await aDatabase();
     const link = await LossyLink.open(server.port);
     const [a, b] = [await joined(database, link.port), await joined(database, server.port)];
@@ -163,7 +163,7 @@ describe('a lock that somebody else holds for long', () => {
 });
 
 describe('a statement that takes too long', () => {
-  it('is given up after ten seconds, and made once when it no longer does', async () => {
+  it('is canceled after ten seconds, and succeeds once later', async () => {
     const { a, b, database } = await startReplicas(server, deferring());
     const owner = await server.connect(database);
     onTestFinished(() => owner.end());
@@ -187,7 +187,7 @@ describe('a statement that takes too long', () => {
   });
 });
 
-describe('a server without a connection left', () => {
+describe('a server without a free connection', () => {
   const scarce = `the database of ${variable} has no connection left; raise max_connections of PostgreSQL, or lower store.pool`;
   const cut = `the database of ${variable} ended the connection; look at the log of PostgreSQL, then try again`;
 
@@ -207,7 +207,7 @@ describe('a server without a connection left', () => {
     }
   }
 
-  it('lets no daemon start, and says why', async () => {
+  it('lets no daemon start, and the log has the reason', async () => {
     const database = await aDatabase();
     const taken = await takeAll();
     const refused = await joined(database, server.port).then(
@@ -218,7 +218,7 @@ describe('a server without a connection left', () => {
     expect(refused).toBe(scarce);
   });
 
-  it('has a daemon go on with those it has, and come back when it has none', async () => {
+  it('lets a daemon continue with its connections, and recover without any', async () => {
     const database = await aDatabase();
     const agent = await joined(database, server.port);
     const held = agent.send('held', pay);

@@ -57,13 +57,13 @@ const words = {
   missing: `the database of ${variable} cannot be reached, since a file or a socket that its URL names cannot be opened; correct ${variable}, or the permissions of that file`,
 };
 
-describe('a daemon whose database cannot be trusted does not start, and says why', () => {
+describe('a daemon whose database is not trusted does not start, and logs the reason:', () => {
   it.each([
     ['another authority', 'here', trusting('another'), words.unknown],
     ['an authority that nobody named', 'here', 'sslmode=verify-full', words.unknown],
     ['an authority that nobody named', 'here', 'sslmode=require', words.unknown],
-    ['a file of the authority that holds none', 'here', trusting('broken'), words.unknown],
-    ['a file of the authority that is not there', 'here', trusting('gone'), words.missing],
+    ['a CA file without an authority', 'here', trusting('broken'), words.unknown],
+    ['a missing CA file', 'here', trusting('gone'), words.missing],
     ['a certificate for another host', 'elsewhere', trusting('ours'), words.elsewhere],
     ['a certificate that has expired', 'expired', trusting('ours'), words.expired],
   ] as const)('%s (%s, %s)', async (_, name, query, sentence) => {
@@ -75,14 +75,14 @@ describe('a daemon whose database cannot be trusted does not start, and says why
     expect(await refusalOf(addressOf(plain, 'sslmode=require'))).toBe(words.plain);
   });
 
-  it('TLS that the server asks for and the URL does not', async () => {
+  it('TLS that the server requires and the URL does not', async () => {
     const lines = 'host all postgres 127.0.0.1/32 trust\nhostssl all guest 127.0.0.1/32 trust\n';
     writeFileSync(join(secured.folder, 'pg_hba.conf'), lines);
     await secured.query('SELECT pg_reload_conf()');
     expect(await refusalOf({ [variable]: secured.url('postgres', 'guest') })).toBe(words.unsecured);
   });
 
-  it('in one line of the command, which ends in 1', async () => {
+  it('in one line of the command, which exits with 1', async () => {
     await useCertificate(secured, databaseCertificates.here);
     const folder = new AgentFolder({ store: { kind: 'postgres' } });
     onTestFinished(() => folder.remove());
@@ -118,18 +118,18 @@ describe('a database over TLS', () => {
 
   it.each([
     [
-      'shows a certificate for another host',
+      'has a certificate for another host',
       () => useCertificate(secured, databaseCertificates.elsewhere),
       words.elsewhere,
       () => useCertificate(secured, databaseCertificates.here),
     ],
     [
-      'shows one that nobody can check, as the file of the authority is gone',
+      'has an unverifiable certificate, as the CA file was removed',
       async () => renameSync(fileOf('moved'), fileOf('away')),
       words.missing,
       async () => renameSync(fileOf('away'), fileOf('moved')),
     ],
-  ])('that %s counts as away until it is right', async (_, spoil, sentence, fix) => {
+  ])('that %s counts as unreachable until it is corrected', async (_, spoil, sentence, fix) => {
     writeFileSync(fileOf('moved'), authorities.ours);
     const { agent, database } = await startSecured('moved');
     const held = agent.send('t1', pay);

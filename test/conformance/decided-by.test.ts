@@ -26,7 +26,7 @@ async function decided(client: AgentClient, query = ''): Promise<any> {
 }
 
 describe('the decisions of a caller', () => {
-  it('have the outcome of what was approved, and are those of nobody else', async () => {
+  it('have the outcome of approved calls, and belong to no one else', async () => {
     const agent = await anAgent();
     const [ann, bob, operator] = ['of-ann', 'of-bob', agent.token].map((token) => agent.as(token));
     if (ann === undefined || bob === undefined || operator === undefined) throw new Error();
@@ -71,7 +71,7 @@ describe('the decisions of a caller', () => {
     });
   });
 
-  it('name the error of a call that failed, and a call that never ran', async () => {
+  it('name the error of a failed call, and a call that never ran', async () => {
     const folder = new AgentFolder(deferring());
     onTestFinished(() => folder.remove());
     const script = join(folder.path, 'scripts/pay.sh');
@@ -94,7 +94,7 @@ describe('the decisions of a caller', () => {
     ]);
   });
 
-  it('are asked for by no other name', async () => {
+  it('are requested by no other name', async () => {
     const agent = await startTestAgent(deferring());
     expect(await agent.get('/deferrals?decided_by=ann')).toMatchObject({
       status: 400,

@@ -22,7 +22,7 @@ const decide = (agent: TestAgent, decisions: unknown) =>
 const unpinned = 'an approval in a list needs deferral_id and args_sha256';
 
 describe('several decisions', () => {
-  it('are each judged by itself and answered in their order', async () => {
+  it('are judged separately and answered in order', async () => {
     const agent = await startTestAgent(deferring());
     const [one, two, three] = [
       await parked(agent, 't1'),
@@ -101,7 +101,7 @@ describe('several decisions', () => {
   it.each([
     ['nothing', undefined],
     ['a list alone', []],
-    ['an object for the list', { decisions: {} }],
+    ['an object in place of the list', { decisions: {} }],
     ['101 of them', { decisions: Array.from({ length: 101 }, () => ({ decision: 'reject' })) }],
   ])('are 400 for %s', async (_, sent) => {
     const agent = await startTestAgent(deferring());
@@ -122,7 +122,7 @@ describe('several decisions', () => {
     expect(await decide(agent, [])).toMatchObject({ status: 200, body: { decisions: [] } });
   });
 
-  it('are refused like a single one to those who may not decide', async () => {
+  it('are refused like a single one for callers who may not decide', async () => {
     const agent = await startTestAgent(deferring({ approvers: ['ann@example.com'] }));
     const { done, pins } = await parked(agent, 't1');
     const approve = { task_id: 't1', decision: 'approve', ...pins };
@@ -138,8 +138,8 @@ describe('several decisions', () => {
   });
 });
 
-describe('decisions in several lists at once', () => {
-  it('count once for each task, however the lists are ordered', async () => {
+describe('decisions in several concurrent lists', () => {
+  it('count once for each task, in any order of the lists', async () => {
     const agent = await startTestAgent(deferring());
     const held = await Promise.all(
       Array.from({ length: 10 }, async (_, index) => parked(agent, `race-${index}`)),

@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const rounds = 20;
 const contenders = 100;
 
-it('lets exactly one of a hundred decisions count, whatever the mix', async () => {
+it('exactly one of a hundred decisions counts, for any mix', async () => {
   const agent = await startTestAgent(deferring());
   for (let round = 0; round < rounds; round += 1) {
     const id = `race-${round}`;
@@ -48,7 +48,7 @@ it('lets exactly one of a hundred decisions count, whatever the mix', async () =
   await expectIntact(agent.auditPath);
 });
 
-it('lets a decision or a cancel count, never both', async () => {
+it('a decision or a cancel counts, never both', async () => {
   const agent = await startTestAgent(deferring());
   for (let round = 0; round < rounds; round += 1) {
     const id = `race-${round}`;
@@ -68,7 +68,7 @@ it('lets a decision or a cancel count, never both', async () => {
   expect(agent.folder.paid).toEqual([]);
 });
 
-it('never runs a call whose time ran out while it was decided', async () => {
+it('a call whose time ran out during its decision never runs', async () => {
   const agent = await startTestAgent(deferring({ timeout: '60ms' }));
   for (let round = 0; round < rounds; round += 1) {
     const id = `late-${round}`;

@@ -23,7 +23,7 @@ async function parked(
   return { held, deferral: metadata.deferral };
 }
 
-describe('a decision that says nothing', () => {
+describe('an incomplete decision', () => {
   let agent: TestAgent;
   let held: Promise<Answer>;
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe('a decision that says nothing', () => {
     ['half a body', '{"decision":'],
     ['a prototype', '{"__proto__":{"decision":"approve"}}'],
     ['65 levels', `{"decision":"approve","x":${'['.repeat(64)}${']'.repeat(64)}}`],
-  ])('%s is 400, whoever and whatever it is about', async (_, body) => {
+  ])('%s is 400, for any caller and task', async (_, body) => {
     for (const id of ['t1', 'unknown', 'a%2Fb']) {
       expect(await agent.post(`/tasks/${id}/decisions`, body)).toMatchObject(invalid);
     }
@@ -70,7 +70,7 @@ describe('a decision that says nothing', () => {
     [{ deferral_id: [] }, 'deferral_id must be a string'],
     [{ args_sha256: null }, 'args_sha256 must be a string'],
     [{ args_sha256: false }, 'args_sha256 must be a string'],
-  ])('with %j is 400 and says which', async (extra, error) => {
+  ])('with %j is 400 and names the key', async (extra, error) => {
     const answer = await agent.decide('t1', { decision: 'approve', ...extra });
     expect(answer).toMatchObject({ status: 400, body: { error } });
     expect(agent.folder.paid).toEqual([]);
@@ -100,7 +100,7 @@ describe('the order of refusals', () => {
     expect((await agent.decide('t1', { decision: 'approve', ...stranger })).status).toBe(409);
   });
 
-  it('knows a task that never waited as one that is not pending', async () => {
+  it('treats a task that never waited as not pending', async () => {
     const agent = await startTestAgent(deferring());
     await agent.send('plain', [{ say: 'hi' }]);
     expect(await agent.decide('plain', { decision: 'approve' })).toMatchObject(notPending);
@@ -155,7 +155,7 @@ describe('a decision that counts', () => {
     },
   );
 
-  it('is kept in words that draw on no screen and begin no line', async () => {
+  it('is stored with text that controls no screen and begins no line', async () => {
     const agent = await startTestAgent(deferring());
     const { held } = await parked(agent);
     const approver = 'Eve\n{"event":"forged"}\r\n\u0007\u001b[31mRED \u202E\ud83d';
@@ -172,7 +172,7 @@ describe('a decision that counts', () => {
     expect(fields).toMatchObject({ approver: shown, note: 'no\nway[U+001B][2J [U+2066]\ufffd' });
   });
 
-  it.each(['approve', 'reject'])('is told to whoever comes after a %s', async (decision) => {
+  it.each(['approve', 'reject'])('is reported to later callers after a %s', async (decision) => {
     const agent = await startTestAgent(deferring());
     const { held } = await parked(agent);
     expect((await agent.decide('t1', { decision, approver: 'ann' })).status).toBe(200);
@@ -190,7 +190,7 @@ describe('a decision that counts', () => {
     await held;
   });
 
-  it('has its audit line on disk when it is answered', async () => {
+  it('has its audit line stored when it is answered', async () => {
     const agent = await startTestAgent(deferring());
     const { held } = await parked(agent);
     expect((await agent.decide('t1', { decision: 'approve', approver: 'ann' })).status).toBe(200);
@@ -203,7 +203,7 @@ describe('a decision that counts', () => {
     await held;
   });
 
-  it('is pinned to what would run', async () => {
+  it('is pinned to the arguments that would run', async () => {
     const agent = await startTestAgent(deferring());
     const { held, deferral } = await parked(agent);
     const approve = { decision: 'approve', approver: 'Ann' };
@@ -220,7 +220,7 @@ describe('a decision that counts', () => {
     expect(textOf(await held)).toBe('paid');
   });
 
-  it('may be pinned to the deferral and to the arguments that were shown', async () => {
+  it('may be pinned to the deferral and to the shown arguments', async () => {
     const agent = await startTestAgent(deferring());
     const { held, deferral } = await parked(agent);
     const approve = { decision: 'approve' };
@@ -275,7 +275,7 @@ describe('two deferrals in a row', () => {
     expect(agent.folder.paid).toEqual([first.id, second.id]);
   });
 
-  it('forget the first decision when the second wait ends without one', async () => {
+  it('drop the first decision when the second wait ends without one', async () => {
     const agent = await startTestAgent(deferring());
     const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
@@ -289,7 +289,7 @@ describe('two deferrals in a row', () => {
   });
 });
 
-describe('a task id that is used again', () => {
+describe('a reused task id', () => {
   it('is refused while the task runs, and starts a new run once it has ended', async () => {
     const agent = await startTestAgent(deferring());
     const { held } = await parked(agent);

@@ -62,7 +62,7 @@ const ran = [
   ['tool_exec', { tool: 'pay', phase: 'end', outcome: 'succeeded' }],
 ];
 
-it('shows the title of its task in lists, alone and in events, also after a restart', async () => {
+it('a held task shows its title in lists, alone and in events, also after a restart', async () => {
   const agent = await startTestAgent(deferring({}, { on_restart: 'resume' }));
   const events = await agent.stream('/events');
   const { parts } = playing(script) as { parts: object[] };
@@ -88,8 +88,8 @@ it('shows the title of its task in lists, alone and in events, also after a rest
   expect(await titles(again)).toEqual([title, title, title]);
 });
 
-describe.each(transports)('a held call, sent over %s', (_, send) => {
-  it('waits, shows itself to approvers, and runs as approved', async () => {
+describe.each(transports)('a held call, sent over %s,', (_, send) => {
+  it('waits, is shown to approvers, and runs as approved', async () => {
     const agent = await startTestAgent(deferring());
     const held = send(agent);
     const waiting = await agent.reached('t1', 'deferred');
@@ -170,7 +170,7 @@ describe.each(transports)('a held call, sent over %s', (_, send) => {
 });
 
 describe('a held call', () => {
-  it('fails with the words of a reject, and never runs', async () => {
+  it('fails with the text of a rejection, and never runs', async () => {
     const agent = await startTestAgent(deferring());
     const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
@@ -203,7 +203,7 @@ describe('a held call', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('is denied when nobody decides in time, and no later decision counts', async () => {
+  it('is denied on a timeout, and no later decision counts', async () => {
     const agent = await startTestAgent(deferring({ timeout: '150ms' }));
     const { body: failed } = await agent.send('t1', script);
     expect(failed.status.state).toBe('failed');
@@ -249,7 +249,7 @@ describe('a held call', () => {
   });
 });
 
-describe('the words of a reject', () => {
+describe('the text of a rejection', () => {
   it.each([
     [{}, 'defer: rejected by unknown'],
     [
@@ -257,7 +257,7 @@ describe('the words of a reject', () => {
       'defer: rejected by ann@example.com',
     ],
     [{ approver: null, note: null }, 'defer: rejected by unknown'],
-  ])('for %j are %s', async (said, text) => {
+  ])('for %j is %s', async (said, text) => {
     const agent = await startTestAgent(deferring());
     const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
@@ -272,7 +272,7 @@ describe('a cancel', () => {
     [{}, 'external_signal'],
     [{ reason: 'workflow_failure' }, 'workflow_failure'],
     [{ reason: '💥'.repeat(300) }, '💥'.repeat(256)],
-  ])('with %j gives its reason', async (body, reason) => {
+  ])('with %j contains its reason', async (body, reason) => {
     const agent = await startTestAgent(deferring());
     const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
@@ -281,7 +281,7 @@ describe('a cancel', () => {
     expect(textOf(await held)).toBe(`canceled: ${reason}`);
   });
 
-  it('cuts off a tool that runs, and the audit log says so', async () => {
+  it('aborts a running tool, and the audit log records it', async () => {
     const agent = await startTestAgent();
     const held = agent.send('t1', [{ tool: 'hold' }, { say: 'never' }]);
     await expect.poll(() => agent.folder.held.length, { timeout: 5_000 }).toBe(1);

@@ -63,7 +63,7 @@ describe('POST /delegations', () => {
     ]);
   });
 
-  it('ends what the delegate remembered, once it is over', async () => {
+  it("ends the delegate's remembered approvals with it", async () => {
     const { agent, as } = await agentOf();
     const rita = await as('rita@example.com');
     const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];

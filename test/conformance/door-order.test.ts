@@ -50,7 +50,7 @@ async function startBehindDoor(limits: object = plenty) {
 }
 
 describe('a request that is refused at one step', () => {
-  it('costs nothing at any: by the rate limit', async () => {
+  it('uses nothing at any later step: by the rate limit', async () => {
     const { send, spent } = await startBehindDoor({ write_rps: 0.001, write_burst: 2 });
     expect((await send('rita')).status).toBe(200);
     expect((await send('rita')).status).toBe(200);
@@ -59,21 +59,21 @@ describe('a request that is refused at one step', () => {
     expect(await spent()).toEqual(before);
   });
 
-  it('costs nothing at the next: by authentication', async () => {
+  it('uses nothing at the next step: by authentication', async () => {
     const { verifier, send, spent } = await startBehindDoor();
     verifier.reply = says({ valid: false, error: 'no such token' });
     for (let tries = 0; tries < 5; tries += 1) expect((await send('nobody')).status).toBe(401);
     expect(await spent()).toEqual({ verifier: 5, platform: 0, tasks: 0 });
   });
 
-  it('costs nothing at the next: by admission', async () => {
+  it('uses nothing at the next step: by admission', async () => {
     const { platform, send, spent } = await startBehindDoor();
     platform.reply = says(denial);
     for (let tries = 0; tries < 5; tries += 1) expect((await send('rita')).status).toBe(402);
     expect(await spent()).toEqual({ verifier: 5, platform: 1, tasks: 0 });
   });
 
-  it('pays every step once when it is accepted', async () => {
+  it('uses every step once when it is accepted', async () => {
     const { send, spent, agent } = await startBehindDoor();
     const { status, body } = await send('rita');
     expect(status).toBe(200);
@@ -85,7 +85,7 @@ describe('a request that is refused at one step', () => {
 });
 
 // More would take longer than the window of an answer where the machine is busy.
-it('two hundred sends at once on a cold cache ask the platform once in a window', async () => {
+it('two hundred sends at once with an empty cache ask the platform once in a window', async () => {
   const { send, platform } = await startBehindDoor();
   const { reply } = platform;
   const answered: number[] = [];

@@ -16,12 +16,12 @@ function folderOf(on_restart: 'abandon' | 'resume'): AgentFolder {
   return folder;
 }
 
-describe('an agent that is told to stop', () => {
+describe('an agent that is stopped', () => {
   it.each([
     ['abandon', 'failed', 'defer: abandoned by service restart'],
     ['resume', 'deferred', 'Deferred: awaiting channel:console:desk decision on pay'],
   ] as const)(
-    'lets go of who waits, and exits; under %s the task is %s',
+    'disconnects waiting callers, and exits; under %s the task is %s',
     async (mode, state, text) => {
       const agent = await runAgent(folderOf(mode));
       const waiting = agent.send('t1', pay);
@@ -53,7 +53,7 @@ describe('an agent that is told to stop', () => {
     },
   );
 
-  it('takes no new work while it gives a tool time to end', async () => {
+  it('accepts no new work while a tool may finish', async () => {
     const agent = await runAgent(folderOf('abandon'));
     const working = agent.send('t1', [{ tool: 'hold' }, { say: 'got {result}' }]);
     await vi.waitFor(() => expect(agent.folder.held).toHaveLength(1), 10_000);
@@ -77,7 +77,7 @@ describe('an agent that is told to stop', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('lets go of a tool that does not end in time', async () => {
+  it('aborts a tool that does not finish in time', async () => {
     const agent = await runAgent(folderOf('abandon'));
     const working = agent.send('t1', [{ tool: 'hold' }, { say: 'never' }]);
     await vi.waitFor(() => expect(agent.folder.held).toHaveLength(1), 10_000);

@@ -71,7 +71,7 @@ async function heldAgain(agent: TestAgent, { id }: { id: string }): Promise<any>
 }
 
 describe('an approval that changes the arguments', () => {
-  it('runs the changed call, and tells requester, model and approver', async () => {
+  it('runs the changed call, and informs requester, model and approver', async () => {
     const agent = await agentWith(defer(editable), { audit: { sign: true } });
     const { done, deferral } = await parked(agent);
     const { body: shown } = await agent.get(`/deferrals/${deferral.id}`);
@@ -127,7 +127,7 @@ describe('an approval that changes the arguments', () => {
 
   it.each([
     ['the rule has no edit', { edit: false }, 'approve'],
-    ['the decision rejects', {}, 'reject'],
+    ['the decision is a rejection', {}, 'reject'],
   ])('is 400 if %s, and the call waits', async (_, rule, decision) => {
     const agent = await agentWith(defer({ ...editable, ...rule }));
     const { done } = await parked(agent);
@@ -160,7 +160,7 @@ describe('an approval that changes the arguments', () => {
     await done;
   });
 
-  it('is 400 for a number that no reader keeps', async () => {
+  it('is 400 for a number that parsers do not preserve', async () => {
     const agent = await agentWith(defer(editable));
     const { done } = await parked(agent);
     const body = `{"decision":"approve","approver_email":"${ann}","args":{"amount":9007199254740993}}`;
@@ -169,7 +169,7 @@ describe('an approval that changes the arguments', () => {
     await done;
   });
 
-  it('says nothing of the schema to a person who may not decide', async () => {
+  it('reveals no schema to a person who may not decide', async () => {
     const agent = await agentWith(defer(editable));
     const { done } = await parked(agent);
     expect(await agent.decide('t1', approve(cy, { amount: 'x' }))).toMatchObject({
@@ -191,7 +191,7 @@ describe('an approval that changes the arguments', () => {
     expect(textOf(await done)).toContain('{"amount":4}');
   });
 
-  it('with equal arguments is an ordinary approval', async () => {
+  it('with equal arguments is a normal approval', async () => {
     const agent = await agentWith(defer(editable));
     const { done } = await parked(agent, { amount: 5, note: 'x' });
     const answer = await agent.decide('t1', approve(ann, { note: 'x', amount: 5 }));
@@ -212,7 +212,7 @@ describe('an approval that changes the arguments', () => {
     expect(textOf(await done)).toContain('{"amount":4}');
   });
 
-  it('counts once, whatever arrives at the same time', async () => {
+  it('counts once, for any concurrent requests', async () => {
     const agent = await agentWith(defer(editable));
     const { done } = await parked(agent);
     const answers = await Promise.all([
@@ -251,7 +251,7 @@ describe('the changed call', () => {
     expect((await agent.decide('t1', approve(ann))).status).toBe(409);
   });
 
-  it('needs the level of its own arguments', async () => {
+  it('needs the sign-in level of its new arguments', async () => {
     const agent = await agentWith(
       {
         ...defer(editable),
@@ -276,7 +276,7 @@ describe('the changed call', () => {
     expect(agent.folder.paid).toEqual([]);
   });
 
-  it('is held again if MODIFY makes it something that its approver did not see', async () => {
+  it('is held again if MODIFY changes it in a way that its approver did not see', async () => {
     const modify = {
       enabled: true,
       tools: { pay: { when: 'args.amount < 5', arguments: [{ path: 'note', set: 'small' }] } },
@@ -352,7 +352,7 @@ describe('the changed call', () => {
     expect(textOf(await done)).toContain('{"amount":4}');
   });
 
-  it('is not told of as decided once its own wait has ended', async () => {
+  it('is not reported as decided once its own wait has ended', async () => {
     const agent = await agentWith(
       defer([{ when: 'args.amount > 100', ...editable, approvers: [cy] }, editable]),
     );
@@ -368,7 +368,7 @@ describe('the changed call', () => {
 describe('a quorum and a changed call', () => {
   const shared = { ...editable, approvers: [ann, bo, cy], quorum: 2 };
 
-  it('counts no approval of the arguments before', async () => {
+  it('count no approval of the earlier arguments', async () => {
     const agent = await agentWith(defer(shared));
     const { done, deferral } = await parked(agent);
     expect((await agent.decide('t1', approve(ann))).body.status).toBe('recorded');
@@ -381,7 +381,7 @@ describe('a quorum and a changed call', () => {
     expect(textOf(await done)).toContain('{"amount":4}');
   });
 
-  it('under four_eyes needs a person other than the editor', async () => {
+  it('under four_eyes need a person other than the editor', async () => {
     const agent = await agentWith(defer({ ...editable, four_eyes: true }));
     const { done, deferral } = await parked(agent);
     await agent.decide('t1', approve(ann, { amount: 4 }));
@@ -392,7 +392,7 @@ describe('a quorum and a changed call', () => {
   });
 });
 
-it('shows an edit without what the rules redact', async () => {
+it('an edit is shown without what the rules redact', async () => {
   const agent = await agentWith({
     ...defer([{ when: 'args.amount > 100', ...editable, approvers: [cy] }, editable]),
     guardrails: { enabled: true, redact: ['email'] },

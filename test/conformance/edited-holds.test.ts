@@ -10,7 +10,7 @@ const command = {
 
 const rule = { to: 'channel:console:*', timeout: '1h', edit: true };
 
-it('a gate hands out the arguments that its approver changed, and no others', async () => {
+it('a gate releases only the arguments that its approver changed', async () => {
   const agent = await startTestAgent({
     gate: { tools: { Bash: { schema: command } } },
     security: {

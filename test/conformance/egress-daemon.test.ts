@@ -36,7 +36,7 @@ function hopsUpTo(agent: TestAgent, count: number): Promise<object[]> {
   return vi.waitFor(seen, { timeout: 10_000, interval: 10 });
 }
 
-describe.each(modes)('what the settings name, in mode %s', (mode) => {
+describe.each(modes)('the configured hosts, in mode %s', (mode) => {
   const egress = { mode };
   const own = (event = 'egress_allowed') => ({
     event,
@@ -46,7 +46,7 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
     mode,
   });
 
-  it('an issuer on a private address is asked for its keys, and people get in', async () => {
+  it('an issuer on a private address provides its keys, and callers authenticate', async () => {
     const issuer = await startKeyServer();
     const settings = { issuer: issuer.issuer, audience: 'agent' };
     const providers = [{ type: 'oidc', name: 'staff', settings }];
@@ -59,7 +59,7 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
     expect(await hopsUpTo(agent, 2)).toEqual([own(), own()]);
   });
 
-  it('keys that an issuer has on another private port are not asked for', async () => {
+  it('keys of an issuer on another private port are not requested', async () => {
     const [issuer, other] = [await startKeyServer(), await startKeyServer()];
     issuer.metadata = json({ issuer: issuer.issuer, jwks_uri: `${other.issuer}/keys` });
     const settings = { issuer: issuer.issuer, audience: 'agent' };
@@ -69,7 +69,7 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
     expect(other.asked).toEqual({ metadata: 0, keys: 0 });
   });
 
-  it('a verifier is asked about a token', async () => {
+  it('a verifier is called for a token', async () => {
     const desk = await startFakeService(admits({ valid: true, user_id: 'guest' }));
     const providers = [{ type: 'http_verifier', name: 'desk', settings: { url: desk.url } }];
     const agent = await startOutward({ egress, auth: { required: true, providers } });
@@ -77,7 +77,7 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
     expect([desk.calls.length, await hopsUpTo(agent, 1)]).toEqual([1, [own()]]);
   });
 
-  it('the platform is asked for admission', async () => {
+  it('the platform is called for admission', async () => {
     const platform = await startFakePlatform();
     const agent = await startOutward(
       { egress },
@@ -87,7 +87,7 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
     expect([platform.calls.length, await hopsUpTo(agent, 1)]).toEqual([1, [own()]]);
   });
 
-  it('is no receiver of push notifications, however it is spelled', async () => {
+  it('a configured host is no push receiver, in any spelling', async () => {
     const desk = await startFakeService(admits({ valid: true, user_id: 'guest' }));
     const providers = [{ type: 'http_verifier', name: 'desk', settings: { url: desk.url } }];
     const agent = await startOutward({ egress, auth: { required: true, providers } });
@@ -115,7 +115,7 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
     expect(JSON.stringify(desk.calls)).not.toContain('delete-everything');
   });
 
-  it('is open to the daemon alone, and to none of its tools', async () => {
+  it('a configured host is open to the daemon only, and to none of its tools', async () => {
     const desk = await startFakeService(admits({ valid: true, user_id: 'guest' }));
     const providers = [{ type: 'http_verifier', name: 'desk', settings: { url: desk.url } }];
     const agent = await startOutward({ egress, auth: { required: true, providers } });
@@ -134,8 +134,8 @@ describe.each(modes)('what the settings name, in mode %s', (mode) => {
   });
 });
 
-describe('what the settings name', () => {
-  it('is closed to a tool though its address is listed for another reason', async () => {
+describe('a configured host', () => {
+  it('is closed to a tool although its address is listed for another reason', async () => {
     const receiver = await aServer();
     const sinks = [{ type: 'http', url: `http://127.0.0.1:${receiver.port}/audit` }];
     // The operator meant another port of this machine.
@@ -151,7 +151,7 @@ describe('what the settings name', () => {
 });
 
 describe('a daemon with every kind of outbound call', () => {
-  it('opens no connection that the policy did not', async () => {
+  it('opens no connection outside the policy', async () => {
     const bypasses = watchSockets();
     const [issuer, platform, scores, collector, receiver, api, desk] = await Promise.all([
       startKeyServer(),

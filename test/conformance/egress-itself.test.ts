@@ -77,7 +77,7 @@ function refused(why: string, after = ''): object {
 describe.each(openings)('the agent itself, with %s', (_, egress) => {
   const settings = { ...deferring({ approvers: ['ann@example.com'] }), egress };
 
-  it('is out of reach of its own tools, so that nothing that waits is released by them', async () => {
+  it('is unreachable for its own tools, so that they release no waiting call', async () => {
     const agent = await startOutward(settings);
     const { port } = new URL(agent.url);
     const waiting = agent.send('held', [{ tool: 'pay' }, { say: 'paid' }]);
@@ -96,7 +96,7 @@ describe.each(openings)('the agent itself, with %s', (_, egress) => {
     expect(textOf(await waiting)).toBe('paid');
   });
 
-  it('is out of reach behind a redirect', async () => {
+  it('is unreachable behind a redirect', async () => {
     const agent = await startOutward(settings);
     const { port } = await aServer((_request, response) => {
       response.writeHead(307, { location: `${agent.url}/healthz` }).end();
@@ -109,7 +109,7 @@ describe.each(openings)('the agent itself, with %s', (_, egress) => {
     ]);
   });
 
-  it('is out of reach of its scripts, by request and by tunnel', async () => {
+  it('is unreachable for its scripts, by request and by tunnel', async () => {
     const { port } = await aServer();
     const agent = await startInFolder(outwardFolder({ egress }, scripts));
     const at = (host: string) => `http://${host}:${new URL(agent.url).port}/healthz`;
@@ -148,7 +148,7 @@ describe.each(openings)('the agent itself, with %s', (_, egress) => {
 });
 
 describe('the inspector of an agent', () => {
-  it('is out of reach of its tools', async () => {
+  it('is unreachable for its tools', async () => {
     const folder = outwardFolder({ egress: { mode: 'dev-open' } });
     const quiet = { info() {}, warn() {}, error() {} };
     const agent = await startAgent({

@@ -49,7 +49,7 @@ beforeEach(async () => {
 });
 
 describe.each(openings)('with %s', (_, egress) => {
-  it('the dashboard is out of reach of tools, of scripts and as a receiver of pushes', async () => {
+  it('the dashboard is unreachable for tools and scripts, and as a push receiver', async () => {
     const agent = await startIn('till', egress);
     await page.dashboard.workspace.rescan();
     void agent.send('held', [{ tool: 'pay' }, { say: 'paid' }]).catch(() => undefined);
@@ -77,7 +77,7 @@ describe.each(openings)('with %s', (_, egress) => {
     expect((await agent.get('/tasks/held')).body.status.state).toBe('deferred');
   });
 
-  it('another agent of the workspace is out of reach, one elsewhere is not', async () => {
+  it('another agent of the workspace is unreachable, one elsewhere is reachable', async () => {
     const agent = await startIn('till', egress);
     const other = await startIn('desk', {});
     const url = `http://127.0.0.1:${new URL(other.url).port}/healthz`;

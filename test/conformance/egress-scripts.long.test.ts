@@ -60,7 +60,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
   });
   const settings = listing('127.0.0.1');
 
-  it.each(tools)('reaches what is listed and nothing else, with %s', async (tool, why) => {
+  it.each(tools)('reaches only listed hosts, with %s', async (tool, why) => {
     const { port, seen } = await aServer();
     const agent = await startInFolder(outwardFolder(listing(`127.0.0.1:${port}`), programs));
     const allowed = await agent.send('yes', steps(tool, `http://127.0.0.1:${port}/`));
@@ -84,7 +84,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
     await expectIntact(agent.auditPath);
   });
 
-  it('has a tunnel to no port but 443 and 80 unless the entry names it', async () => {
+  it('has a tunnel only to the ports 443 and 80 unless the entry names another', async () => {
     const { port, seen } = await aServer();
     const agent = await startInFolder(outwardFolder(settings, programs));
     const url = `http://127.0.0.1:${port}/`;
@@ -101,7 +101,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
     ]);
   });
 
-  it('reaches what its own skill declares, which opens it to no other tool', async () => {
+  it('reaches the hosts that its own skill declares, which no other tool does', async () => {
     const { port, seen } = await aServer();
     const folder = outwardFolder({ egress: { allow_private_ips: true, sandbox } }, programs);
     const skill = readFileSync(`${folder.path}/SKILL.md`, 'utf8');
@@ -124,7 +124,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
     expect(seen).toHaveLength(2);
   });
 
-  it('has its hops with its own task while another runs', async () => {
+  it('has its requests recorded with its own task while another runs', async () => {
     const waiting: ServerResponse[] = [];
     const { port } = await aServer((_, response) => {
       waiting.push(response);
@@ -148,7 +148,7 @@ describe.each(sandboxes)('a script at level %s', (sandbox) => {
     }
   });
 
-  it('leaves what it signs in with at the proxy in no result, error or log', async () => {
+  it('leaks the proxy credentials into no result, error or log', async () => {
     // It hands the password on in a form that nobody looks for, so that the test knows it.
     const leak = `password=$(printf '%s' "$HTTP_PROXY" | sed 's#.*:\\([^@]*\\)@.*#\\1#')
 printf '%s\\n' "$HTTP_PROXY" "$password" "$(printf 'as %s' "$password" | base64 -w 0)"
@@ -178,7 +178,7 @@ printf '%s' "$password" | tr 'A-Za-z' 'N-ZA-Mn-za-m'
 describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
   const settings = { egress: { ...loopbackOpen, sandbox: 'bwrap' } };
 
-  it('has no egress but the proxy', async () => {
+  it('has only the proxy for egress', async () => {
     const { port, seen } = await aServer();
     const folder = outwardFolder(settings, {
       'dial.py': `import json, socket, sys, urllib.request
@@ -225,10 +225,10 @@ ls -A .service 2>/dev/null; echo over`,
   });
 });
 
-describe('an agent whose sandbox cannot be had', () => {
+describe('an agent without the required sandbox', () => {
   afterAll(cleanUp);
 
-  it('is not started, and the sentence says what to do', async () => {
+  it('does not start, and the message states the remedy', async () => {
     const folder = outwardFolder({ egress: { sandbox: 'bwrap' } }, programs);
     const run = ['run', '--dir', folder.path, '--port', '0'];
     // A sandbox is tried in a temporary folder, and there is none.
@@ -239,7 +239,7 @@ describe('an agent whose sandbox cannot be had', () => {
     );
   });
 
-  it('is told how to get one where there is no program for it', async () => {
+  it('reports how to install one where its program is missing', async () => {
     const probe = await probeSandbox('bwrap', (program) =>
       program === 'bwrap' ? null : `/usr/bin/${program}`,
     );

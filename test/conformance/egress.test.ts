@@ -47,8 +47,8 @@ async function ask(agent: TestAgent, url: string, id = 't'): Promise<string> {
   return textOf(await agent.send(id, asking(url)));
 }
 
-describe('a host that is listed', () => {
-  it('answers the tool, and the log says so between start and end of the call', async () => {
+describe('a listed host', () => {
+  it('answers the tool, and the log records that between start and end of the call', async () => {
     const { port, seen } = await aServer();
     const agent = await startOutward({ egress: loopbackOpen });
     const answer = await agent.send('t', asking(`http://127.0.0.1:${port}/a?b=c`));
@@ -72,7 +72,7 @@ describe('a host that is listed', () => {
     checkLogOf(lines as RecordedEvent[], 'pay');
   });
 
-  it('is reached at every port, whatever the case of its name and the dot at its end', async () => {
+  it('is reached at every port, in any case of its name and with a trailing dot', async () => {
     const servers = [await aServer(), await aServer()];
     const allowed = ['LOCALHOST', '127.0.0.1.'];
     const egress = { allowed_domains: allowed, allowed_private_cidrs: ['127.0.0.0/8'] };
@@ -93,7 +93,7 @@ describe('a host that is listed', () => {
     );
   });
 
-  it('covers with *. what is strictly below a domain', async () => {
+  it('with *. covers strictly deeper names of a domain', async () => {
     const agent = await startOutward({ egress: { allowed_domains: ['*.shop.invalid'] } });
     const hosts = ['a.shop.invalid', 'a.b.shop.invalid', 'shop.invalid', 'ashop.invalid'];
     const texts: string[] = [];
@@ -114,7 +114,7 @@ describe('a host that is listed', () => {
   });
 });
 
-describe('a host that is not listed', () => {
+describe('an unlisted host', () => {
   const message = playing(asking('http://shop.test/'));
 
   /** The line of the refusal, and what must be around it. */
@@ -147,7 +147,7 @@ describe('a host that is not listed', () => {
     await expectIntact(agent.auditPath);
   }
 
-  it('fails the task over REST, in exactly these words', async () => {
+  it('fails the task over REST, with exactly this message', async () => {
     const agent = await startOutward();
     const answer = await agent.post('/tasks/send', { task: { id: 't', message } }, workflow);
     expect([answer.status, answer.body.status.state, textOf(answer)]).toEqual([
@@ -158,7 +158,7 @@ describe('a host that is not listed', () => {
     await expectRefusal(agent);
   });
 
-  it('fails the task over JSON-RPC, in exactly these words', async () => {
+  it('fails the task over JSON-RPC, with exactly this message', async () => {
     const agent = await startOutward();
     const call = { jsonrpc: '2.0', id: 1, method: 'tasks/send', params: { id: 't', message } };
     const { body } = await agent.post('/', call, workflow);
@@ -166,7 +166,7 @@ describe('a host that is not listed', () => {
     await expectRefusal(agent);
   });
 
-  it('fails the task in a stream, in exactly these words', async () => {
+  it('fails the task in a stream, with exactly this message', async () => {
     const agent = await startOutward();
     const sent = { body: { id: 't', message }, headers: workflow };
     const { body } = await agent.request('POST', '/tasks/sendSubscribe', sent);
@@ -178,7 +178,7 @@ describe('a host that is not listed', () => {
     await expectRefusal(agent);
   });
 
-  it('is never asked after a redirect', async () => {
+  it('is never called after a redirect', async () => {
     const other = await aServer();
     const { port } = await aServer((_, response) => {
       response.writeHead(302, { location: `http://localhost:${other.port}/secret` }).end();
@@ -199,7 +199,7 @@ describe('a host that is not listed', () => {
 });
 
 describe('a private address', () => {
-  it('is refused though it is listed, by number and by name', async () => {
+  it('is refused although it is listed, by number and by name', async () => {
     const { port, seen } = await aServer();
     const agent = await startOutward({ egress: { allowed_domains: ['127.0.0.1', 'localhost'] } });
     expect([
@@ -219,7 +219,7 @@ describe('a private address', () => {
   it.each([
     ['allow_private_ips', { allow_private_ips: true }],
     ['allowed_private_cidrs', { allowed_private_cidrs: ['127.0.0.0/30'] }],
-  ])('is opened by %s when it is listed, and not when it is not', async (_, opening) => {
+  ])('is permitted by %s only when it is listed', async (_, opening) => {
     const { port } = await aServer();
     const egress = { allowed_domains: ['127.0.0.1'], ...opening };
     const agent = await startOutward({ egress });
@@ -229,7 +229,7 @@ describe('a private address', () => {
     );
   });
 
-  it('stays refused outside of the network that is opened', async () => {
+  it('stays refused outside the permitted network', async () => {
     const egress = {
       allowed_domains: ['127.0.0.1', '10.0.0.1'],
       allowed_private_cidrs: ['127.0.0.2/32'],
@@ -244,7 +244,7 @@ describe('a private address', () => {
     ]);
   });
 
-  it('of the daemon itself is out of reach, also under another spelling', async () => {
+  it('of the daemon itself is unreachable, also in another spelling', async () => {
     const agent = await startOutward();
     const { port } = new URL(agent.url);
     for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', 'localhost']) {
@@ -309,7 +309,7 @@ describe('an address in any spelling', () => {
     expect(seen).toEqual([]);
   }
 
-  it('is refused while it is not listed, though its range is opened', async () => {
+  it('is refused while it is not listed, although its range is permitted', async () => {
     const agent = await startOutward({ egress: { allow_private_ips: true } });
     const all = [...loopback, ...closed].map(([spelling, address]): [string, string, string] => [
       spelling,
@@ -319,7 +319,7 @@ describe('an address in any spelling', () => {
     await expectRefused(agent, all, 'allowlist');
   });
 
-  it('is refused while its range is not opened, though it is listed', async () => {
+  it('is refused while its range is not permitted, although it is listed', async () => {
     const listed = [...new Set(loopback.map(([, address]) => address))];
     const agent = await startOutward({ egress: { allowed_domains: listed } });
     const all = loopback.map(([spelling, address]): [string, string, string] => [
@@ -330,13 +330,13 @@ describe('an address in any spelling', () => {
     await expectRefused(agent, all, 'allowlist');
   });
 
-  it('is refused even in dev-open when nothing opens it', async () => {
+  it('is refused even in dev-open without a permission', async () => {
     await expectRefused(await startOutward({ egress: { mode: 'dev-open' } }), closed, 'dev-open');
   });
 });
 
-describe('the mode', () => {
-  it('deny-all refuses what is listed, too', async () => {
+describe('the egress mode', () => {
+  it('deny-all also refuses listed hosts', async () => {
     const { port, seen } = await aServer();
     const agent = await startOutward({ egress: { ...loopbackOpen, mode: 'deny-all' } });
     expect(await ask(agent, `http://127.0.0.1:${port}/`)).toBe(
@@ -348,7 +348,7 @@ describe('the mode', () => {
     ]);
   });
 
-  it('dev-open reaches what nobody listed', async () => {
+  it('dev-open permits unlisted hosts', async () => {
     const { port } = await aServer();
     const agent = await startOutward({ egress: { mode: 'dev-open' } });
     for (const host of ['127.1', 'localhost']) {
@@ -370,10 +370,10 @@ describe('the mode', () => {
   );
 });
 
-describe('what a request carries', () => {
+describe('the headers of an outbound request', () => {
   const canary = 'canary-77aa10-inbound-bearer';
 
-  it('is the workflow on hosts that are listed for it, hop by hop', async () => {
+  it('include the workflow on hosts that are listed for it, hop by hop', async () => {
     const last = await aServer();
     const middle = await aServer((_, response) => {
       response.writeHead(307, { location: `http://127.0.0.1:${last.port}/last` }).end();
@@ -401,7 +401,7 @@ describe('what a request carries', () => {
     ]);
   });
 
-  it('is never what the caller signed in with, nor any of their headers', async () => {
+  it('never include the credentials or other headers of the caller', async () => {
     const { port, seen } = await aServer();
     const agent = await startOutward({
       egress: loopbackOpen,
@@ -423,7 +423,7 @@ describe('what a request carries', () => {
     expect(seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
   });
 
-  it('is the trace of the task where the workflow goes, and nowhere else', async () => {
+  it('include the trace of the task only where the workflow is sent', async () => {
     const collector = await aServer();
     const { port, seen } = await aServer();
     const agent = await startOutward({
@@ -447,8 +447,8 @@ describe('what a request carries', () => {
   });
 });
 
-describe('tasks at work at once', () => {
-  it('have each its own hops', async () => {
+describe('several running tasks', () => {
+  it('have their own hops each', async () => {
     const waiting: ServerResponse[] = [];
     const { port } = await aServer((_, response) => {
       waiting.push(response);
@@ -496,7 +496,7 @@ describe('tasks at work at once', () => {
     expect(seen.map(({ headers }) => headers['x-workflow-execution-id'])).toEqual(['run-17']);
   });
 
-  it('let go of what they wait for when they are canceled', async () => {
+  it('abort their requests when they are canceled', async () => {
     const { promise: asked, resolve: arrived } = Promise.withResolvers<void>();
     const { promise: left, resolve: gone } = Promise.withResolvers<void>();
     const { port } = await aServer((_, response) => {
@@ -515,8 +515,8 @@ describe('tasks at work at once', () => {
   });
 });
 
-describe('an agent in a process of its own', () => {
-  it('lets pass and refuses the same, guarded as it is', async () => {
+describe('an agent in a separate process', () => {
+  it('permits and refuses the same requests', async () => {
     const { port, seen } = await aServer();
     const egress = { ...loopbackOpen, allowed_domains: ['127.0.0.1'] };
     const folder = outwardFolder({ egress });

@@ -28,7 +28,7 @@ async function startEscalating() {
   return { folder, agent };
 }
 
-it('asks each stage once at its time, also after a restart in between', async () => {
+it('each escalation stage is asked once at its time, also after a restart in between', async () => {
   const { folder, agent } = await startEscalating();
   await vi.waitUntil(() => escalationsOf(agent).length === 2, patient);
   const [deferral] = (await agent.get('/deferrals')).body.deferrals;

@@ -52,7 +52,7 @@ describe('a stream', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('tells a failure as a status, then the result, then ends', async () => {
+  it('sends a failure as a status, then the result, then ends', async () => {
     const agent = await startTestAgent();
     const events = await (await agent.subscribe('t1', [{ tool: 'break' }])).rest();
     expect(events.map(gist).slice(-2)).toEqual(['status failed', 'result failed']);
@@ -61,7 +61,7 @@ describe('a stream', () => {
     );
   });
 
-  it('tells each step of a run that is over at once, and what it did in between', async () => {
+  it('sends each step of a run that completes at once, in order', async () => {
     const agent = await startTestAgent();
     const events = await (await agent.subscribe('t1', [{ say: 'all done' }])).rest();
     expect(events.map(gist)).toEqual([
@@ -83,7 +83,7 @@ describe('a stream', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('says which deferral waits, as GET does', async () => {
+  it('contains the waiting deferral, as GET does', async () => {
     const agent = await startTestAgent(deferring());
     const stream = await agent.subscribe('t1', script);
     const deferred = (await stream.untilState('deferred')).at(-1)?.data;
@@ -92,7 +92,7 @@ describe('a stream', () => {
     expect((await stream.rest()).map(gist)).toEqual(['status canceled', 'result canceled']);
   });
 
-  it('keeps every event on one line, whatever is said', async () => {
+  it('keeps every event on one line, for any text', async () => {
     const agent = await startTestAgent();
     const text =
       'a\nid: 9\nevent: result\ndata: {}\n\n\r\r\n\u2028\u2029\u0000 data: x \ud83d\ude00';
@@ -105,7 +105,7 @@ describe('a stream', () => {
     expect(textOf({ body: events.at(-1)?.data })).toBe(text);
   });
 
-  it('is refused before it begins when its body is no good', async () => {
+  it('is refused before it begins when its body is invalid', async () => {
     const agent = await startTestAgent();
     const answer = await agent.post('/tasks/sendSubscribe', {});
     expect(answer.status).toBe(400);
@@ -113,8 +113,8 @@ describe('a stream', () => {
   });
 });
 
-describe('joining', () => {
-  it('while the model speaks hears what it has said of its turn, and then the rest', async () => {
+describe('subscribing', () => {
+  it('during a model turn sends the earlier part of the turn, and then the rest', async () => {
     const begun = Promise.withResolvers<ServerResponse>();
     const url = await startRawModel((response) => {
       beginChat(response, 'One, ', 'two, ');
@@ -146,7 +146,7 @@ describe('joining', () => {
     first.leave();
   });
 
-  it('a finished task shows its end', async () => {
+  it('to a finished task sends its end', async () => {
     const agent = await startTestAgent();
     await agent.send('t1', [{ say: 'done' }]);
     const events = await (await agent.stream('/tasks/t1/events')).rest();
@@ -154,7 +154,7 @@ describe('joining', () => {
     expect(events[1]?.data).toEqual((await agent.get('/tasks/t1')).body);
   });
 
-  it('a parked task shows it, and then what becomes of it, to everybody', async () => {
+  it('to a parked task sends its state, and then the outcome, to every subscriber', async () => {
     const agent = await startTestAgent(deferring());
     const held = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
@@ -169,7 +169,7 @@ describe('joining', () => {
     expect((await held).body.status.state).toBe('failed');
   });
 
-  it('hears what the model has said so far in its turn, once', async () => {
+  it('sends the earlier part of a turn once', async () => {
     let model!: ServerResponse;
     const url = await startRawModel((response) => {
       model = response;
@@ -197,7 +197,7 @@ describe('joining', () => {
 });
 
 describe('Last-Event-ID', () => {
-  it('at any point brings the rest, nothing twice and nothing missing', async () => {
+  it('at any point resumes without a repeated or a missing event', async () => {
     const agent = await startTestAgent(deferring());
     const stream = await agent.subscribe('t1', script);
     const before = await stream.untilState('deferred');
@@ -215,7 +215,7 @@ describe('Last-Event-ID', () => {
     }
   });
 
-  it('of a parked task waits for what is next', async () => {
+  it('of a parked task waits for the next event', async () => {
     const agent = await startTestAgent(deferring({}, { on_stream_disconnect: 'keep' }));
     const first = await agent.subscribe('t1', script);
     const lastEventId = (await first.untilState('deferred')).at(-1)?.id ?? '';
@@ -237,7 +237,7 @@ describe('Last-Event-ID', () => {
   });
 
   it.each(['', 'x', '-1.0', '999999.0', '1', '1.0.0', '9'.repeat(40)])(
-    'that is none of ours, %j, counts as having seen nothing',
+    'with a foreign id, %j, starts from the beginning',
     async (lastEventId) => {
       const agent = await startTestAgent();
       await agent.send('t1', [{ say: 'done' }]);

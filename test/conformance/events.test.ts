@@ -20,7 +20,7 @@ const tells =
 const waits = ({ event, data }: StreamedEvent) => event === 'deferral' && data.tool !== undefined;
 
 describe('GET /events', () => {
-  it('begins with reset, and tells each change of each task, and each wait with what would run', async () => {
+  it('begins with reset, and sends each change of each task, and each wait with its call', async () => {
     const agent = await startTestAgent(deferring());
     const stream = await follow(agent);
     expect(Object.fromEntries(stream.response.headers)).toMatchObject({
@@ -61,7 +61,7 @@ describe('GET /events', () => {
     stream.leave();
   });
 
-  it('goes on after the last event that was seen, with what the tasks are now', async () => {
+  it('continues after the last received event, with the current tasks', async () => {
     const agent = await startTestAgent(deferring());
     const first = await follow(agent);
     const seen = (await first.next())?.id;
@@ -85,7 +85,7 @@ describe('GET /events', () => {
   });
 
   it.each(['none', '0123abcd.1', '0.0', '99999999999999999999', 'x'.repeat(4_000)])(
-    'begins anew after %s, which it has not sent',
+    'starts again after %s, which it has not sent',
     async (id) => {
       const { client } = await startTestSurface();
       const stream = await follow(client, id);
@@ -102,7 +102,7 @@ describe('GET /events', () => {
     expect(await stream.rest()).toEqual([]);
   });
 
-  it('forgets who has left', async () => {
+  it('drops disconnected subscribers', async () => {
     const { client, system } = await startTestSurface();
     for (let round = 0; round < 50; round += 1) {
       const streams = await Promise.all(Array.from({ length: 8 }, () => follow(client)));

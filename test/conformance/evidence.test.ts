@@ -74,7 +74,7 @@ describe('a held call in the log', () => {
     ]);
   });
 
-  it('is named by the line that says that nobody decided, or that the wait was given up', async () => {
+  it('is named by the line of a timeout, or of an abandoned wait', async () => {
     const agent = await startTestAgent(deferring({ timeout: '150ms' }));
     await agent.send('t1', [{ tool: 'pay' }, { say: 'done' }]);
     const [deferred] = fieldsOf(agent.audit('t1'), 'task_deferred');
@@ -88,7 +88,7 @@ describe('a held call in the log', () => {
   });
 });
 
-describe('a call that nobody is asked about', () => {
+describe('a call without an approval', () => {
   it('is ruled on once, and its run names it, without a deferral', async () => {
     const agent = await startTestAgent();
     await agent.send('t1', [{ tool: 'pay', args: { amount: 1 } }, { say: 'done' }]);
@@ -113,7 +113,7 @@ describe('a call that nobody is asked about', () => {
 });
 
 describe('an agent with audit.sign', () => {
-  it('signs every line with a key of its own, which it keeps over a restart', async () => {
+  it('signs every line with its own key, which it keeps over a restart', async () => {
     const folder = new AgentFolder({ audit: { sign: true } });
     const before = await launchAgent({}, { folder });
     const { body, headers } = await before.get('/.well-known/audit-keys.json');

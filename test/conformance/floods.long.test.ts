@@ -58,7 +58,7 @@ async function askAndPause(bytes: string, from: string): Promise<Socket> {
 const get = (path: string) =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 
-it('lives through sixty large sends at once, and two dozen lists of them that nobody reads', async () => {
+it('the agent survives sixty large sends at once, and two dozen unread lists of them', async () => {
   const send = (_: unknown, index: number) =>
     caller.post('/tasks/send', { id: `big-${index}`, message: saying(large) });
   const sent = await Promise.all(Array.from({ length: 60 }, send));
@@ -75,20 +75,20 @@ it('lives through sixty large sends at once, and two dozen lists of them that no
   await expectAlive();
 });
 
-it('lives through streams of large tasks that nobody reads', async () => {
+it('the agent survives unread streams of large tasks', async () => {
   for (let count = 0; count < 40; count += 1) {
     await askAndPause(get(`/tasks/big-${count}/events`), '127.0.0.3');
   }
   await expectAlive();
 });
 
-it('lives through connections that never ask', async () => {
+it('the agent survives connections without a request', async () => {
   const begin = 'GET /tasks HTTP/1.1\r\nHost: x\r\nX-A: ';
   await Promise.all(Array.from({ length: 900 }, () => askAndPause(begin, '127.0.0.4')));
   await expectAlive();
 });
 
-it('lives through cancels with bad tokens, and tells of them in a few lines', async () => {
+it('the agent survives cancels with bad tokens, and logs them in a few lines', async () => {
   const stranger = new Client(agent.url, 'wrong');
   const cancel = async () => {
     const found = [];
@@ -104,7 +104,7 @@ it('lives through cancels with bad tokens, and tells of them in a few lines', as
   expect([1, 2, 3, 4]).toContain(told.length);
 });
 
-it('lives through JSON of two million levels', async () => {
+it('the agent survives JSON of two million levels', async () => {
   const deep = '['.repeat(2 ** 21);
   // Whoever is refused while the body is still on its way may find the connection closed instead of the answer.
   const cutOff = ({ cause }: Error & { cause?: { code?: string } }): string =>

@@ -36,8 +36,8 @@ const unlisted = {
   error: 'pages of this origin may not call; list it in server.cors_origins',
 };
 
-describe('an agent that asks nobody to sign in', () => {
-  it('is closed to a page whose name is made to lead to this machine', async () => {
+describe('an agent without sign-in', () => {
+  it('refuses a page whose host name resolves to this machine', async () => {
     const { agent, port } = await waiting();
     for (const name of [
       'evil.example',
@@ -61,7 +61,7 @@ describe('an agent that asks nobody to sign in', () => {
     await agent.reached('t1', 'deferred');
   });
 
-  it('is closed to what a page sends without reading the answer', async () => {
+  it('refuses a page that sends without reading the answer', async () => {
     const { agent, port } = await waiting();
     for (const origin of ['https://evil.example', 'null', 'http://localhost:1', 'http://[']) {
       const headers = [`Host: 127.0.0.1:${port}`, `Origin: ${origin}`];
@@ -70,7 +70,7 @@ describe('an agent that asks nobody to sign in', () => {
     await agent.reached('t1', 'deferred');
   });
 
-  it('is closed to what the browser says that another site has asked for', async () => {
+  it('refuses a request that the browser marks as cross-site', async () => {
     const { agent, port } = await waiting({ cors_origins: ['https://desk.example.com'] });
     const asked = (site: string, ...more: string[]) =>
       ask(agent, 'GET /tasks/t1', {
@@ -85,7 +85,7 @@ describe('an agent that asks nobody to sign in', () => {
   });
 
   it.each(['127.0.0.1', 'localhost', 'LOCALHOST', '127.0.0.2', '[::1]', 'agent', '10.0.0.2'])(
-    'is open to programs and to its own pages as %s',
+    'accepts programs and its own pages as %s',
     async (name) => {
       const { agent, port } = await waiting();
       const headers = [`Host: ${name}:${port}`];
@@ -95,7 +95,7 @@ describe('an agent that asks nobody to sign in', () => {
     },
   );
 
-  it('is open as its public URL says, and to pages that are listed', async () => {
+  it('accepts its public URL, and listed pages', async () => {
     const desk = 'https://desk.example.com';
     const { agent } = await waiting({
       public_url: 'https://agents.example.com/refunds',
@@ -105,13 +105,13 @@ describe('an agent that asks nobody to sign in', () => {
     expect(await ask(agent, 'POST /tasks/t1/cancel', { headers })).toMatchObject([200, {}]);
   });
 
-  it('knows who shows its token by that, whatever it is called', async () => {
+  it('identifies a caller by its token, under any host name', async () => {
     const { agent } = await waiting();
     const headers = ['Host: evil.example', `Authorization: Bearer ${agent.token}`];
     expect(await ask(agent, 'GET /tasks/t1', { headers })).toMatchObject([200, { id: 't1' }]);
   });
 
-  it('tells anybody how it fares', async () => {
+  it('shows its health to every caller', async () => {
     const { agent } = await waiting();
     const headers = ['Host: evil.example'];
     expect(await ask(agent, 'GET /healthz', { headers })).toEqual([200, { status: 'ok' }]);

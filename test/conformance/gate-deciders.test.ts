@@ -56,27 +56,30 @@ const claimed = {
   approver_email: 'ciso@example.com',
 };
 
-it.each(Object.keys(surfaces))('refuses the caller that asked through /%s', async (surface) => {
-  for (const name of ['dev', 'ops']) {
-    const by = agent.as(tokenOf(name));
-    const id = await surfaces[surface]?.(by);
-    const tries = [
-      await by.post(`/tasks/${id}/decisions`, claimed),
-      await by.post(`/holds/${id}/decisions`, claimed),
-      await by.post(`/holds/${id}/decisions`, { decision: 'approve' }),
-      await by.post(`/holds/${id}/decisions`, { decision: 'reject' }),
-    ];
-    expect(tries.map(({ status, body }) => [status, body.error])).toEqual(
-      tries.map(() => [403, 'approver not authorized']),
-    );
-    const list = { decisions: [{ task_id: id, deferral_id: id, ...claimed }] };
-    const { body } = await by.post('/deferrals/decisions', list);
-    expect(body.decisions.map(({ status }: { status: number }) => status)).not.toContain(200);
-  }
-});
+it.each(Object.keys(surfaces))(
+  'a gate refuses the caller that asked through /%s',
+  async (surface) => {
+    for (const name of ['dev', 'ops']) {
+      const by = agent.as(tokenOf(name));
+      const id = await surfaces[surface]?.(by);
+      const tries = [
+        await by.post(`/tasks/${id}/decisions`, claimed),
+        await by.post(`/holds/${id}/decisions`, claimed),
+        await by.post(`/holds/${id}/decisions`, { decision: 'approve' }),
+        await by.post(`/holds/${id}/decisions`, { decision: 'reject' }),
+      ];
+      expect(tries.map(({ status, body }) => [status, body.error])).toEqual(
+        tries.map(() => [403, 'approver not authorized']),
+      );
+      const list = { decisions: [{ task_id: id, deferral_id: id, ...claimed }] };
+      const { body } = await by.post('/deferrals/decisions', list);
+      expect(body.decisions.map(({ status }: { status: number }) => status)).not.toContain(200);
+    }
+  },
+);
 
 it.each(Object.keys(surfaces))(
-  'lets a token with decide, and the own token of the daemon, decide on a call through /%s',
+  "a gate lets a token with decide, and the daemon's own token, decide a call through /%s",
   async (surface) => {
     for (const [token, expected] of [
       [tokenOf('other'), 403],
@@ -90,7 +93,7 @@ it.each(Object.keys(surfaces))(
   },
 );
 
-it('lets the own token of the daemon decide on a call that it asked for', async () => {
+it("a gate lets the daemon's own token decide a call that it asked for", async () => {
   const operator = agent.as(agent.token);
   const id = await surfaces['holds']?.(operator);
   expect((await operator.post(`/holds/${id}/decisions`, claimed)).status).toBe(200);

@@ -42,8 +42,8 @@ const approve = (agent: TestAgent, id: string, remember?: object) =>
 
 const grantsOf = async (agent: TestAgent) => (await agent.get('/grants')).body.grants;
 
-describe('an approval that is remembered', () => {
-  it('releases equal calls as often as it says, and each use is in the log', async () => {
+describe('a remembered approval', () => {
+  it('releases equal calls as often as configured, and each use is logged', async () => {
     const agent = await startTestAgent(settings());
     const ask = asking(agent);
     const { id } = await ask({ amount: 5 });
@@ -183,7 +183,7 @@ it.each<[string, object, object, string, ServiceSettings?]>([
     { when: 'args.amount > 10.0' },
     'remember.when does not hold for this call; write a condition that covers it',
   ],
-  ['a condition with a fault', {}, { when: 'args.amuont > 1' }, 'remember.when cannot be used: '],
+  ['an invalid condition', {}, { when: 'args.amuont > 1' }, 'remember.when cannot be used: '],
   [
     'history',
     {},
@@ -198,9 +198,9 @@ it.each<[string, object, object, string, ServiceSettings?]>([
   ],
   ['a rule that never remembers', {}, {}, never, settings({ ...pay, never_remember: true })],
   ['an agent that never remembers', {}, {}, never, settings(pay, { remember: undefined })],
-  ['a strange scope', {}, { scope: 'all' }, 'remember.scope must be {"scope": "task" or "caller"'],
+  ['an unknown scope', {}, { scope: 'all' }, 'remember.scope must be {"scope": "task" or "caller"'],
   ['no time', {}, { for: 'ever' }, 'remember must be {"scope": "task" or "caller"'],
-])('is refused with %s, and nothing is decided', async (_, body, terms, error, own) => {
+])('an approval with %s is refused, and nothing is decided', async (_, body, terms, error, own) => {
   const agent = await startTestAgent(own ?? settings());
   const { id } = await asking(agent)({ amount: 5 });
   const decision = { decision: 'approve', remember: { ...equal, ...terms }, ...body };

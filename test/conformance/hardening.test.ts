@@ -41,7 +41,7 @@ async function hold(url: string, host: number): Promise<Socket> {
 
 const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-it('answers everybody else while one address opens all the connections it can', async () => {
+it('the agent answers other callers while one address opens every connection it can', async () => {
   const { child, url } = await runWithFiles(256);
   const held: Socket[] = [];
   onTestFinished(() => held.forEach((socket) => void socket.destroy()));
@@ -56,7 +56,7 @@ it('answers everybody else while one address opens all the connections it can', 
   expect(child.exitCode).toBeNull();
 });
 
-it('answers 503 once the files of the process run short, and lives on', async () => {
+it('the agent answers 503 without free file descriptors, and recovers', async () => {
   const { child, url } = await runWithFiles(256);
   const held = await Promise.all(Array.from({ length: 124 }, (_, n) => hold(url, 2 + (n % 4))));
   onTestFinished(() => held.forEach((socket) => void socket.destroy()));

@@ -17,8 +17,8 @@ const sending = {
   body: JSON.stringify({ id: 't1', message: playing(paying) }),
 };
 
-describe('a proxy that gives up after a minute without a byte', () => {
-  it('passes on a send that is held for ten minutes', async () => {
+describe('a proxy that times out after a minute without a byte', () => {
+  it('forwards a send that is held for ten minutes', async () => {
     const { client, clock, approve } = await serveHolds();
     const proxy = await startProxy(client.url, clock);
     const held = fetch(`${proxy.url}/tasks/send`, sending);
@@ -35,7 +35,7 @@ describe('a proxy that gives up after a minute without a byte', () => {
     ]);
   });
 
-  it('answers 504 in its place when the heartbeat is 0s', async () => {
+  it('answers 504 instead when the heartbeat is 0s', async () => {
     const { client, clock } = await serveHolds({ holdHeartbeat: 0 });
     const proxy = await startProxy(client.url, clock);
     const held = fetch(`${proxy.url}/tasks/send`, sending);
@@ -46,7 +46,7 @@ describe('a proxy that gives up after a minute without a byte', () => {
   });
 });
 
-describe('the fetch of Node, which gives up after five minutes without headers or a byte', () => {
+describe('the fetch of Node, which times out after five minutes without headers or a byte', () => {
   /** The clock of its timeouts, which it has tests move. */
   const { tick } = createRequire(import.meta.url)('undici/lib/util/timers.js') as {
     tick(milliseconds: number): void;
@@ -84,7 +84,7 @@ describe('the fetch of Node, which gives up after five minutes without headers o
     expect(JSON.parse(text)).toEqual((await client.get('/tasks/t1')).body);
   });
 
-  it('gives up when the heartbeat is 0s', async () => {
+  it('times out when the heartbeat is 0s', async () => {
     const { client, clock } = await serveHolds({ holdHeartbeat: 0 });
     const sent = send(client.url);
     await reached(client, 't1', 'deferred');
@@ -96,15 +96,15 @@ describe('the fetch of Node, which gives up after five minutes without headers o
   });
 });
 
-describe('an answer behind blanks', () => {
+describe('an answer after blanks', () => {
   const answer = `${' '.repeat(heartbeats)}{"id":"t1","kind":"task"}`;
 
-  it('is what it is to JSON.parse and to the json of a response', async () => {
+  it('is equal for JSON.parse and for the json of a response', async () => {
     const parsed = { id: 't1', kind: 'task' };
     expect([JSON.parse(answer), await new Response(answer).json()]).toEqual([parsed, parsed]);
   });
 
-  it('is what it is to the json of Python', () => {
+  it('is equal for the json of Python', () => {
     const program = 'import json, sys; print(json.load(sys.stdin)["id"])';
     expect(execFileSync('python3', ['-c', program], { input: answer }).toString()).toBe('t1\n');
   });

@@ -29,7 +29,7 @@ function readRaw(text: string) {
 vi.setConfig({ testTimeout: 20_000 });
 
 describe('a held send', () => {
-  it('says nothing before its task has waited for a heartbeat, then 200, then a blank a heartbeat', async () => {
+  it('sends nothing before one heartbeat of its wait, then 200, then a blank at each heartbeat', async () => {
     const { client, clock, approve, waitFor } = await serveHolds();
     const caller = sendRaw(client.url, paying, { headers: 'X-Correlation-ID: mine\r\n' });
     await waitFor(24_999);
@@ -61,7 +61,7 @@ describe('a held send', () => {
     expect(JSON.parse(chunks.join(''))).toEqual((await client.get('/tasks/t1')).body);
   });
 
-  it('goes on with its blanks for ten minutes, and is one JSON text to every parser', async () => {
+  it('continues with blanks for ten minutes, and is one JSON text for every parser', async () => {
     const { client, approve, waitFor } = await serveHolds();
     const held = client.open('POST', '/tasks/send', {
       body: { id: 't1', message: playing(paying) },
@@ -74,7 +74,7 @@ describe('a held send', () => {
     expect(JSON.parse(text).status.state).toBe('completed');
   });
 
-  it('is answered as ever while its task has waited for less', async () => {
+  it('is answered normally while its task has waited for less', async () => {
     const { client, approve, waitFor } = await serveHolds();
     const held = client.send('t1', [{ tool: 'pay' }, { tool: 'vault' }]);
     await waitFor(24_999);
@@ -85,7 +85,7 @@ describe('a held send', () => {
     expect(headers.get('content-length')).not.toBeNull();
   });
 
-  it('counts the waits of its task together, and nothing else', async () => {
+  it('counts the waits of its task together, and no other time', async () => {
     const gate = Promise.withResolvers<string>();
     const { client, clock, approve, waitFor } = await serveHolds({
       tools: { work: () => gate.promise },
@@ -103,7 +103,7 @@ describe('a held send', () => {
     expect(readRaw(await caller.until(/\r\n\r\n/)).status).toBe('HTTP/1.1 200 OK');
   });
 
-  it('goes on with its blanks while its task works again', async () => {
+  it('continues with blanks while its task works again', async () => {
     const gate = Promise.withResolvers<string>();
     const { client, clock, approve, waitFor } = await serveHolds({
       tools: { work: () => gate.promise },
@@ -120,7 +120,7 @@ describe('a held send', () => {
     expect(JSON.parse(readRaw(caller.text).chunks.join('')).status.state).toBe('completed');
   });
 
-  it('that only works is sent nothing', async () => {
+  it('without a wait gets no blank', async () => {
     const gate = Promise.withResolvers<string>();
     const { client, clock } = await serveHolds({ tools: { work: () => gate.promise } });
     const before = clock.pending;
@@ -132,7 +132,7 @@ describe('a held send', () => {
     await caller.until(/^HTTP\/1.1 401 /);
   });
 
-  it('says nothing before its task is final when the heartbeat is 0s', async () => {
+  it('sends nothing before its task is final when the heartbeat is 0s', async () => {
     const { client, clock, approve, waitFor } = await serveHolds({ holdHeartbeat: 0 });
     const caller = sendRaw(client.url, [{ tool: 'pay' }, { tool: 'vault' }]);
     await waitFor(tenMinutes);
@@ -143,8 +143,8 @@ describe('a held send', () => {
   });
 });
 
-describe('a held send that has been answered with 200', () => {
-  it('ends in a failed task when the caller has to sign in at a higher level', async () => {
+describe('a held send after its 200', () => {
+  it('ends in a failed task when a step-up is needed', async () => {
     const { client, approve, waitFor } = await serveHolds();
     const held = client.open('POST', '/tasks/send', {
       body: { id: 't1', message: playing([{ tool: 'pay' }, { tool: 'vault' }]) },
@@ -160,7 +160,7 @@ describe('a held send that has been answered with 200', () => {
     });
   });
 
-  it('keeps the error of a step-up over JSON-RPC, where no status tells it', async () => {
+  it('keeps the error of a step-up over JSON-RPC, which needs no status', async () => {
     const { client, approve, waitFor } = await serveHolds();
     const message = playing([{ tool: 'pay' }, { tool: 'vault' }]);
     const params = { id: 't1', message };
@@ -179,7 +179,7 @@ describe('a held send that has been answered with 200', () => {
     });
   });
 
-  it('has its connection cut by a shutdown, and its task stays where it can be read', async () => {
+  it('has its connection cut by a shutdown, and its task can still be read', async () => {
     const { client, system, waitFor, log } = await serveHolds();
     const caller = sendRaw(client.url, paying);
     await waitFor(50_000);
@@ -191,7 +191,7 @@ describe('a held send that has been answered with 200', () => {
     expect(log).toEqual([]);
   });
 
-  it('is no answer that a second one may follow before it has ended', async () => {
+  it('blocks a second answer on its connection until it has ended', async () => {
     const { client, clock, approve, waitFor } = await serveHolds();
     const caller = sendRaw(client.url, paying);
     await waitFor(25_000);
@@ -206,8 +206,8 @@ describe('a held send that has been answered with 200', () => {
   });
 });
 
-describe('a held send behind another on its connection', () => {
-  it('waits for its turn without a byte kept for it, and has its blanks then', async () => {
+describe('a second held send on one connection', () => {
+  it('waits without a byte in memory, and then gets its blanks', async () => {
     const { client, pass, waitFor } = await serveHolds();
     const caller = sendRaw(client.url, paying);
     await reached(client, 't1', 'deferred');
@@ -228,7 +228,7 @@ describe('a caller of a held send', () => {
     ['before it is answered', 1_000, /^$/],
     ['after its head was sent', 25_000, /\r\n\r\n$/],
     ['after a blank', 50_000, /\r\n\r\n1\r\n \r\n$/],
-  ])('who goes %s leaves the task alive and no timer behind', async (_, after, seen) => {
+  ])('that disconnects %s leaves the task running and no timer', async (_, after, seen) => {
     const { client, clock, approve, waitFor, log, server } = await serveHolds();
     const caller = sendRaw(client.url, paying);
     await waitFor(after);
@@ -241,7 +241,7 @@ describe('a caller of a held send', () => {
     expect(log).toEqual([]);
   });
 
-  it('who sends no more than half of a connection can carry leaves the task alive too', async () => {
+  it('that half-closes the connection leaves the task running too', async () => {
     const { client, approve, waitFor, log } = await serveHolds();
     const caller = sendRaw(client.url, paying);
     await waitFor(25_000);
@@ -253,7 +253,7 @@ describe('a caller of a held send', () => {
     expect(log).toEqual([]);
   });
 
-  it('who speaks HTTP/1.0 is sent no chunks, and the end of the connection is the end', async () => {
+  it('with HTTP/1.0 gets no chunks, and the end of the connection is the end', async () => {
     const { client, approve, waitFor } = await serveHolds();
     const caller = sendRaw(client.url, paying, { version: '1.0' });
     await waitFor(75_000);
@@ -271,9 +271,9 @@ describe('a caller of a held send', () => {
   });
 
   it.each([
-    ['wants the connection closed', 'Connection: close\r\n'],
-    ['expects to be told to go on', 'Expect: 100-continue\r\n'],
-  ])('who %s has blanks as well', async (_, headers) => {
+    ['requests Connection: close', 'Connection: close\r\n'],
+    ['expects 100 Continue', 'Expect: 100-continue\r\n'],
+  ])('that %s gets blanks as well', async (_, headers) => {
     const { client, approve, waitFor } = await serveHolds();
     const caller = sendRaw(client.url, paying, { headers });
     await waitFor(50_000);
@@ -283,7 +283,7 @@ describe('a caller of a held send', () => {
     expect(caller.text).toContain('paid');
   });
 
-  it('who asks again for the same task is told that it is still running', async () => {
+  it('that requests the same task again learns that it is still running', async () => {
     const { client, approve, waitFor } = await serveHolds();
     const caller = sendRaw(client.url, paying);
     await waitFor(25_000);

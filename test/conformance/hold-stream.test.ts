@@ -32,7 +32,7 @@ const released = (agent: TestAgent, id: string) =>
   agent.audit(id).filter(({ event }) => event === 'hold_released').length;
 
 describe('the stream of a hold', () => {
-  it('has its state, and ends with the decision, which releases the call once', async () => {
+  it('sends its state, and ends with the decision, which releases the call once', async () => {
     const agent = await startTestAgent(settings);
     const pending = await held(agent);
     const id = pending.hold_id;
@@ -54,7 +54,7 @@ describe('the stream of a hold', () => {
     expect(data).toEqual((await agent.get(`/holds/${id}`)).body);
   });
 
-  it('releases nothing to a client that left, and nothing to HEAD', async () => {
+  it('releases nothing to a disconnected client, and nothing to HEAD', async () => {
     const agent = await startTestAgent(settings);
     const { hold_id: id } = await held(agent);
     const left = await streamed(agent, id);

@@ -52,7 +52,7 @@ describe('the name of a tool', () => {
     },
   );
 
-  it('has rules under both spellings, of a pattern as well', async () => {
+  it('has rules under both spellings, including patterns', async () => {
     const agent = await startGate({
       gate: { tools: { '*': {} } },
       defer: { tools: { 'mcp__git-hub__*': rule, send_mail: rule } },
@@ -72,7 +72,7 @@ describe('the name of a tool', () => {
   });
 });
 
-it('MODIFY rewrites the calls of a pattern', async () => {
+it('MODIFY rewrites the calls that match a pattern', async () => {
   const agent = await startTestAgent({
     gate: { tools: { '*': {} } },
     security: {
@@ -90,7 +90,7 @@ it('MODIFY rewrites the calls of a pattern', async () => {
   expect([body.status, body.args]).toEqual(['allowed', { to: 'main' }]);
 });
 
-it('is 400 for arguments with half of a character, also in a change', async () => {
+it('arguments with half of a character are 400, also in a change', async () => {
   const agent = await startGate({ defer: { tools: { Bash: { ...rule, edit: true } } } });
   const half = { command: 'rm \ud800' };
   expect(await agent.post('/holds', { ...asked, args: half })).toMatchObject({
@@ -103,8 +103,8 @@ it('is 400 for arguments with half of a character, also in a change', async () =
   expect((await agent.get(`/holds/${id}`)).body.status).toBe('pending');
 });
 
-describe('the statements of a program', () => {
-  it('stay on their lines, whatever they contain', async () => {
+describe('the arguments from a program', () => {
+  it('stay on their lines, with any content', async () => {
     const agent = await startGate();
     const text = 'x"\ntool=Bash args={"command":"ls"}\r\u2028\u202e*approved* <!channel>';
     await held(agent, { ...asked, agent: text, subject: text, context: { [text]: text } });
@@ -120,7 +120,7 @@ describe('the statements of a program', () => {
   });
 });
 
-describe('a key', () => {
+describe('an idempotency key', () => {
   it('is free again after a refusal because too many calls waited', async () => {
     const agent = await startGate({ defer: { max_pending_per_caller: 1 } });
     const id = await held(agent);
@@ -150,7 +150,7 @@ describe('an approved hold', () => {
     expect((await agent.get(`/holds/${id}`)).body).toMatchObject({ released: false });
   });
 
-  it('has no outcome of a run before its release', async () => {
+  it('has no outcome before its release', async () => {
     const agent = await startGate();
     const id = await approved(agent);
     for (const status of ['succeeded', 'failed']) {
@@ -165,7 +165,7 @@ describe('an approved hold', () => {
     });
   });
 
-  it('is not handed out as new after it was closed', async () => {
+  it('is not released as new after it was closed', async () => {
     const agent = await startGate();
     const id = await approved(agent);
     const outcome = { status: 'not_run' };
@@ -211,7 +211,7 @@ describe('an approved hold', () => {
   });
 });
 
-it('ends once when decisions, an edit and a cancellation arrive together', async () => {
+it('a hold ends once when decisions, an edit and a cancel arrive together', async () => {
   const agent = await startGate({ defer: { tools: { Bash: { ...rule, edit: true } } } });
   for (let round = 0; round < 12; round += 1) {
     const id = await held(agent, { ...asked, key: `${round}` });

@@ -21,7 +21,7 @@ const store = Object.entries(storeEnvironment()).map(([name, value]) => `${name}
 const command = [process.execPath, commandFile(), 'run', '--dir', folder.path, '--port', '0'];
 registerHoldChecks({ describe, it }, gateHolds('env', [...store, ...command]));
 
-it('is checked through the adapter that the page shows, of under 50 lines', () => {
+it('the hold kit passes with the adapter of the page, of under 50 lines', () => {
   const source = readFileSync(join(import.meta.dirname, 'gate-holds.ts'), 'utf8');
   const shown = source.replace('../../packages/testing/holds/holds.ts', 'holdpoint/testing/holds');
   expect(fences.map(({ text }) => text)).toContain(shown);

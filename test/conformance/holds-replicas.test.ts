@@ -20,7 +20,7 @@ const settings = {
 
 const asked = { key: 's-1:1', tool: 'Bash', args: { command: 'rm -rf build' } };
 
-it('are one hold at three daemons, released once and closed once', async () => {
+it('three daemons have one hold, released once and closed once', async () => {
   const { a, b, c } = await startReplicas(server, settings);
   const all = [a, b, c];
   const asking = all.flatMap((at) => [at.post('/holds', asked), at.post('/holds', asked)]);
@@ -40,7 +40,7 @@ it('are one hold at three daemons, released once and closed once', async () => {
   expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 409, 409]);
 });
 
-it('release an approved call to one of many requests', async () => {
+it('three daemons release an approved call to one of many requests', async () => {
   const { a, b, c } = await startReplicas(server, settings);
   const { body } = await a.post('/holds', asked);
   const id = body.hold_id;
@@ -50,7 +50,7 @@ it('release an approved call to one of many requests', async () => {
   expect(taken.filter((released) => released === false)).toHaveLength(1);
 });
 
-it('release a call once also while the request that asked for it waits at another daemon', async () => {
+it('three daemons release a call once, also while its request waits at another one', async () => {
   const { a, b, c } = await startReplicas(server, settings);
   for (let round = 0; round < 4; round += 1) {
     const waiting = a.post('/holds', { ...asked, key: `${round}` }, { prefer: 'wait=30' });
@@ -66,7 +66,7 @@ it('release a call once also while the request that asked for it waits at anothe
   }
 });
 
-it('keep one of several calls that arrive with one key', async () => {
+it('three daemons keep one of several calls with one key', async () => {
   const { a, b, c } = await startReplicas(server, settings);
   for (let round = 0; round < 4; round += 1) {
     const answers = await Promise.all(
@@ -80,7 +80,7 @@ it('keep one of several calls that arrive with one key', async () => {
   }
 });
 
-it('end a hold once when they decide, edit and cancel it together', async () => {
+it('three daemons end a hold once at a concurrent decision, edit and cancel', async () => {
   const { a, b, c } = await startReplicas(server, settings);
   for (let round = 0; round < 6; round += 1) {
     const { body } = await a.post('/holds', { ...asked, key: `${round}` });
@@ -109,7 +109,7 @@ it('end a hold once when they decide, edit and cancel it together', async () => 
   }
 });
 
-it('miss an outcome that no program reports', async () => {
+it('three daemons record a missing outcome', async () => {
   const { a, b } = await startReplicas(server, settings);
   const { body } = await a.post('/holds', asked);
   await b.post(`/holds/${body.hold_id}/decisions`, { decision: 'approve' });

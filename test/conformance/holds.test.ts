@@ -44,8 +44,8 @@ const decide = (agent: TestAgent, id: string, decision: string, note = '') =>
 /** The events of a hold with their fields, without what differs at each run. */
 const story = (agent: TestAgent, id: string) => agent.audit(id).map(({ event }) => event);
 
-describe('asking for a call', () => {
-  it('allows a call that no rule holds, and names its receipt', async () => {
+describe('a request for a call', () => {
+  it('allows a call without a rule, and names its receipt', async () => {
     const agent = await startGate();
     const ls = { ...asked, args: { command: 'ls' } };
     const { status, body } = await agent.post('/holds', ls);
@@ -61,7 +61,7 @@ describe('asking for a call', () => {
     expect(story(agent, hold_id)).toEqual(['session_start', 'call_ruled', 'session_end']);
   });
 
-  it('holds a call that a rule holds, and shows it to approvers', async () => {
+  it('holds a call with a rule, and shows it to approvers', async () => {
     const agent = await startGate();
     const stated = {
       agent: 'claude-code',
@@ -95,7 +95,7 @@ describe('asking for a call', () => {
     expect(story(agent, hold_id)).toEqual(['session_start', 'call_ruled', 'hold_deferred']);
   });
 
-  it('shows what the program states without what the rules redact', async () => {
+  it('shows the arguments of the program without what the rules redact', async () => {
     const redact = { enabled: true, redact: ['email'] };
     const agent = await startGate({ security: { defer, guardrails: redact } });
     const stated = { agent: 'a@secret.example', context: { note: 'b@secret.example' } };
@@ -105,7 +105,7 @@ describe('asking for a call', () => {
     expect([context, hold.agent, log].join().match(/secret\.example/)).toBeNull();
   });
 
-  it('denies arguments that do not fit, and tools that no entry matches', async () => {
+  it('denies invalid arguments, and tools without an entry', async () => {
     const agent = await startGate();
     const answers = [
       await agent.post('/holds', { ...asked, args: { cmd: 1 } }),
@@ -128,7 +128,7 @@ describe('asking for a call', () => {
     expect([answer.status, answer.body.status]).toEqual([status, word]);
   });
 
-  it('applies the rules of a pattern to every tool that it matches', async () => {
+  it('applies the rules of a pattern to every matching tool', async () => {
     const agent = await startGate();
     await held(agent, { ...asked, tool: 'mcp__github__merge' });
   });
@@ -188,7 +188,7 @@ describe('asking for a call', () => {
     expect((await agent.get('/tasks')).body.tasks).toEqual([]);
   });
 
-  it('refuses one call more than may wait, until another one is decided', async () => {
+  it('refuses one call above the limit, until another one is decided', async () => {
     const agent = await startGate({
       security: { defer: { ...defer, max_pending_per_caller: 1 } },
     });
@@ -200,8 +200,8 @@ describe('asking for a call', () => {
   });
 });
 
-describe('a hold that waits', () => {
-  it('is released once when it is approved, and closed by its outcome', async () => {
+describe('a waiting hold', () => {
+  it('is released once after its approval, and closed by its outcome', async () => {
     const agent = await startGate();
     const id = await held(agent);
     const waiting = agent.get(`/holds/${id}?wait=30`);
@@ -245,7 +245,7 @@ describe('a hold that waits', () => {
     expect((await decide(agent, id, 'approve')).status).toBe(what === 'reject' ? 409 : 404);
   });
 
-  it('is not handed out by the answer to a late cancellation', async () => {
+  it('is not released by the answer to a late cancel', async () => {
     const agent = await startGate();
     const id = await held(agent);
     await decide(agent, id, 'approve');
@@ -258,7 +258,7 @@ describe('a hold that waits', () => {
     expect([again.released, again.args]).toEqual([true, asked.args]);
   });
 
-  it('is answered after the wait that the request prefers', async () => {
+  it('is answered after the requested wait', async () => {
     const agent = await startGate();
     const prefer = { prefer: 'wait=1' };
     const { status } = await agent.post('/holds', asked, prefer);
@@ -277,7 +277,7 @@ describe('a hold that waits', () => {
     expect((await agent.get(`/holds/${id}`)).status).toBe(202);
   });
 
-  it('ends if the rules deny it now', async () => {
+  it('ends if the current rules deny it', async () => {
     const folder = new AgentFolder({ gate, security: { defer } } as ServiceSettings);
     const before = await startInFolder(folder);
     const id = await held(before);
@@ -347,12 +347,12 @@ describe('an approved call that its program did not receive', () => {
 
   it.each<[string, object, string]>([
     [
-      'is denied by the rules in force',
+      'is denied by the current rules',
       { defer, guardrails: { enabled: true, denied_tools: ['Bash'] } },
       'denied by guardrail: Bash is a denied tool',
     ],
     [
-      'may not run with other arguments than the approved ones',
+      'may run only with the approved arguments',
       {
         defer,
         modify: { enabled: true, tools: { Bash: { arguments: [{ path: 'command', set: 'ls' }] } } },
@@ -360,7 +360,7 @@ describe('an approved call that its program did not receive', () => {
       'the rules in force no longer allow this call as it was approved; ask again with another key',
     ],
     [
-      'needs the quorum in force',
+      'needs the current quorum',
       { defer: { ...defer, tools: { Bash: twoOf } } },
       'the policy in force demands other approvals than this call was given',
     ],
@@ -393,7 +393,7 @@ describe('an approved call that its program did not receive', () => {
   });
 });
 
-it('counts the calls of a long session, and of no other one', async () => {
+it('a rule counts the calls of a long session, and of no other one', async () => {
   const Bash = [{ when: 'history.count("Bash") < 60', allow: true }, { to: 'channel:console:*' }];
   const agent = await startGate({ security: { defer: { ...defer, tools: { Bash } } } });
   const ask = async (key: number, session?: string) =>
@@ -407,7 +407,7 @@ it('counts the calls of a long session, and of no other one', async () => {
 describe('a claim', () => {
   const ls = { ...asked, args: { command: 'ls' } };
 
-  it('has a lost answer sent again to its process, and to no other', async () => {
+  it('lets its process receive a lost answer again, and no other', async () => {
     const agent = await startGate();
     const id = await held(agent, { ...asked, claim: 'p-1' });
     await decide(agent, id, 'approve');
@@ -452,7 +452,7 @@ describe('a claim', () => {
 });
 
 describe('a gate', () => {
-  it('has no holds of other ids', async () => {
+  it('has no holds with other ids', async () => {
     const agent = await startGate();
     for (const id of ['nope', 'a%2Fb']) {
       expect((await agent.get(`/holds/${id}`)).status).toBe(404);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { runHookKills } from '../../scripts/crash/hook-kills.ts';
 
-it('kills of hooks, programs and their gate open no second question, let no call through and lose none', async () => {
+it('kills of hooks, programs and their gate open no second question, allow no call and lose none', async () => {
   const result = await runHookKills({ kills: 30, seed: 30 });
   const { mostQuestions, letThrough, lost, broken, calls, ran } = result;
   expect({ mostQuestions, letThrough, lost, broken }).toEqual({

@@ -125,8 +125,8 @@ describe.each(hosts)('the hook of %s', (name, event, permission, denial) => {
   });
 });
 
-describe('a call that waits', () => {
-  it('is one hold for a hook that runs again, and is released once it is approved', async () => {
+describe('a waiting call of a hook', () => {
+  it('is one hold for a repeated hook, and is released once it is approved', async () => {
     const agent = await startGate();
     const id = await held(agent);
     expect(await held(agent)).toBe(id);
@@ -148,14 +148,14 @@ describe('a call that waits', () => {
     expect(reasonOf(body)).toBe('the call may not run: rejected by unknown: not on Friday');
   });
 
-  it('is cancelled and denied when the hook waited long enough', async () => {
+  it("is canceled and denied after the hook's time limit", async () => {
     const agent = await startGate();
     const { body } = await agent.post('/hooks/claude-code', claude, { Prefer: 'wait=0' });
     expect(reasonOf(body)).toBe('the call may not run: the hook waited 0 s');
     expect((await agent.get('/deferrals')).body.total).toBe(0);
   });
 
-  it('keeps waiting when the host leaves', async () => {
+  it('keeps waiting when the host disconnects', async () => {
     const agent = await startGate();
     const id = await held(agent);
     const left = new AbortController();
@@ -189,7 +189,7 @@ describe('arguments that an approver changed', () => {
     security: { defer: { enabled: true, tools: { '*': { to: 'channel:console:*', edit: true } } } },
   };
 
-  it('reach a host that applies them', async () => {
+  it('are passed to a host that applies them', async () => {
     const agent = await startGate(editable);
     await decide(agent, await held(agent), { decision: 'approve', args: edited });
     expect((await agent.post('/hooks/claude-code', claude)).body).toEqual({
@@ -221,7 +221,7 @@ describe('arguments that an approver changed', () => {
 describe('a call without an id', () => {
   const event = { toolName: 'bash', toolArgs: '{"command":"make"}', cwd: '/app' };
 
-  it('is known by its position, and its approval releases one call', async () => {
+  it('is identified by its position, and its approval releases one call', async () => {
     const agent = await startGate();
     const path = 'copilot?position=812';
     const id = await held(agent, event, path);
@@ -283,14 +283,14 @@ describe('the end of a call', () => {
     );
   });
 
-  it('of a call that was never asked for creates no hold', async () => {
+  it('of an unknown call creates no hold', async () => {
     const agent = await startGate();
     expect((await agent.post('/hooks/claude-code', ended)).status).toBe(200);
     expect((await agent.get('/deferrals')).body.total).toBe(0);
   });
 });
 
-describe('who may ask', () => {
+describe('the hook route', () => {
   it('needs the token of the gate where callers sign in', async () => {
     const agent = await startGate({ auth: { required: true } });
     expect((await agent.post('/hooks/claude-code', claude)).status).toBe(401);
@@ -300,7 +300,7 @@ describe('who may ask', () => {
     });
   });
 
-  it('is answered for the five coding agents at a gate only', async () => {
+  it('serves the five coding agents, and only at a gate', async () => {
     const agent = await startGate();
     const { status, body } = await agent.post('/hooks/vim', claude);
     expect([status, body.error]).toEqual([

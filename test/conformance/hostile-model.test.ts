@@ -86,11 +86,11 @@ async function end(): Promise<void> {
   await agent.close();
 }
 
-describe('a model that is after the agent itself', () => {
+describe('a model that attacks the agent', () => {
   beforeAll(() => start({ egress: loopbackOpen }));
   afterAll(end);
 
-  it.each(secretFiles)('reads no %s, by no spelling and no link', async (path) => {
+  it.each(secretFiles)('reads no %s, in any spelling and through any link', async (path) => {
     const link = `notes/link-${secretFiles.indexOf(path)}.txt`;
     for (const spelling of [path, `./notes/../${path}`, join(folder.path, path), link]) {
       expect(await outcomeOf('file_read', { path: spelling })).toEqual(
@@ -130,7 +130,7 @@ describe('a model that is after the agent itself', () => {
     }
   });
 
-  it('writes below egress.writable, also where the agent has no scripts', async () => {
+  it('writes only below egress.writable, also where the agent has no scripts', async () => {
     const plain = folderWith({ security: {}, egress: { writable: ['work'] } });
     rmSync(join(plain.path, 'SKILL.md'));
     rmSync(join(plain.path, 'scripts'), { recursive: true });
@@ -143,7 +143,7 @@ describe('a model that is after the agent itself', () => {
     ]).toEqual(['completed', 'tea at six']);
   });
 
-  it.each(madeOf)('does not write %s, and does not change it', async (path) => {
+  it.each(madeOf)('does not write or change %s', async (path) => {
     const file = join(folder.path, path);
     const before = existsSync(file) ? readFileSync(file, 'utf8') : null;
     const written = { path, content: '## Tool: own\n', overwrite: true };
@@ -154,7 +154,7 @@ describe('a model that is after the agent itself', () => {
     expect(existsSync(file) ? readFileSync(file, 'utf8') : null).toBe(before);
   });
 
-  it('does not release what waits, nor look at it, over loopback', async () => {
+  it('neither releases nor reads waiting calls over loopback', async () => {
     const held = agent.send('held', [{ tool: 'pay', args: {} }, { say: 'paid' }]);
     await agent.reached('held', 'deferred');
     const { port } = new URL(agent.url);
@@ -218,7 +218,7 @@ describe.skipIf(isWithoutBwrap)('a program that a model runs', () => {
     expect(existsSync(file) ? readFileSync(file, 'utf8') : null).toBe(before);
   });
 
-  it('reaches the agent by no address', async () => {
+  it('reaches the agent at no address', async () => {
     const { port } = new URL(agent.url);
     const url = `http://127.0.0.1:${port}/tasks`;
     for (const args of [[url], ['--noproxy', '*', url]]) {
@@ -231,10 +231,10 @@ describe.skipIf(isWithoutBwrap)('a program that a model runs', () => {
   });
 });
 
-describe('an agent with cli_execute that cannot have a sandbox', () => {
+describe('an agent with cli_execute without a possible sandbox', () => {
   afterAll(cleanUp);
 
-  it('is not started, and the sentence says what to do', async () => {
+  it('does not start, and the message states the remedy', async () => {
     const without = folderWith({
       builtin_tools: ['cli_execute'],
       tools: [{ name: 'cli_execute', config: { commands: ['ls'] } }],

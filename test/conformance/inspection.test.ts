@@ -7,7 +7,7 @@ import { deferring, launchAgent, startTestAgent } from '../helpers/test-agent.ts
 const canary = 'CANARY-4f1d';
 const script = [{ tool: 'pay', args: { iban: canary } }, { say: `paid ${canary}` }];
 
-it('is off unless the inspector is on, whoever asks', async () => {
+it('inspection is off without the inspector, for every caller', async () => {
   const agent = await startTestAgent();
   await agent.send('r1', [{ say: 'done' }]);
   const { status, body } = await agent.get('/tasks/r1/inspection');
@@ -17,7 +17,7 @@ it('is off unless the inspector is on, whoever asks', async () => {
   });
 });
 
-it('tells the way of a task that waits and of one that has ended, also after a restart, and nothing that was said', async () => {
+it('inspection shows the path of a waiting and of an ended task, also after a restart, and no message text', async () => {
   const folder = new AgentFolder(deferring());
   const first = await launchAgent({}, { folder, inspectPort: 0 });
   const task = { id: 'r1', message: playing(script) };

@@ -14,13 +14,13 @@ function refusal(code: number, message: unknown, id: unknown = null) {
   return { status: 200, body: { jsonrpc: '2.0', id, error: { code, message } } };
 }
 
-describe('a body that is no request', () => {
+describe('a body that is not a request', () => {
   beforeAll(launch);
 
   const version = 'jsonrpc must be "2.0"';
   it.each([
     ['nothing', undefined, -32700, 'parse error: the body is empty'],
-    ['half a body', '{"jsonrpc"', -32700, 'parse error: the body is not valid JSON'],
+    ['half of a body', '{"jsonrpc"', -32700, 'parse error: the body is not valid JSON'],
     ['no JSON', 'tasks/get', -32700, 'parse error: the body is not valid JSON'],
     ['a prototype', '{"__proto__":{}}', -32700, 'parse error: the body is not valid JSON'],
     [

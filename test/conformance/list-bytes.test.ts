@@ -79,7 +79,7 @@ const idsOf = (tasks: Task[]): string[] => tasks.toReversed().map(({ id }) => id
 const tasks = { items: 'tasks', id: 'id', cursor: 'cursor', next: 'next_cursor' };
 const core = { items: 'tasks', id: 'id', cursor: 'pageToken', next: 'nextPageToken' };
 
-describe('a page of every list ends at 4 MiB, and its cursor leads to all others', () => {
+describe('a page of each list ends at 4 MiB, and its cursors lead to all entries:', () => {
   it('GET /tasks', async () => {
     const whole = await readAll('/tasks?limit=500', tasks);
     expect(whole.ids).toEqual(idsOf([...talks, ...texts, ...held]));
@@ -95,13 +95,13 @@ describe('a page of every list ends at 4 MiB, and its cursor leads to all others
     expect([pages > 1, ids]).toEqual([true, idsOf(talks)]);
   });
 
-  it('GET /a2a/tasks, with all that can be asked for', async () => {
+  it('GET /a2a/tasks, with all options', async () => {
     const query = `contextId=${talks[0]!.contextId}&historyLength=1000&includeArtifacts=true`;
     const { pages, ids } = await readAll(`/a2a/tasks?pageSize=100&${query}`, core);
     expect([pages > 1, ids]).toEqual([true, idsOf(talks)]);
   });
 
-  it('GET /a2a/tasks without what was said', async () => {
+  it('GET /a2a/tasks without messages', async () => {
     expect(await readAll('/a2a/tasks?pageSize=100&contextId=texts', core)).toEqual({
       pages: 3,
       ids: idsOf(texts),

@@ -43,7 +43,7 @@ async function startDesk(server: object = { public_url: 'https://tools.example.c
 }
 
 describe('the MCP endpoint as a protected resource', () => {
-  it('names its issuers to clients, and where to look in each refusal', async () => {
+  it('names its issuers to clients, and its metadata in each refusal', async () => {
     const { issuer, agent, ask } = await startDesk();
     for (const path of paths) {
       expect(await (await fetch(agent.url + path)).json()).toEqual({
@@ -64,7 +64,7 @@ describe('the MCP endpoint as a protected resource', () => {
     expect(await ask('/tasks/send')).toEqual([401, 'Bearer', expect.any(String)]);
   });
 
-  it('is found, signed in to and called by the official client, with nothing but the address', async () => {
+  it('is found, signed in to and called by the official client, with only the address', async () => {
     let target = '';
     const front = await startFrontProxy({ target: () => target });
     const { issuer, agent } = await startDesk({ public_url: front });
@@ -107,7 +107,7 @@ describe('the MCP endpoint as a protected resource', () => {
     expect(textIn(await client.callTool({ name: 'echo', arguments: {} }))).toBe('{}');
   });
 
-  it('takes a token for its address, and one for the configured audience', async () => {
+  it('accepts a token for its address, and one for the configured audience', async () => {
     const { issuer, agent } = await startDesk();
     for (const resource of [url, agentResource]) {
       const token = await issuer.signIn('ann', 'urn:low', resource);
@@ -122,7 +122,7 @@ describe('the MCP endpoint as a protected resource', () => {
     '/policy/reload',
     '/delegations',
     '/tasks/send',
-  ])('refuses a token for its address at %s, where people decide', async (path) => {
+  ])('issues no right to decide: a token for its address is refused at %s', async (path) => {
     const { issuer, ask } = await startDesk();
     const token = await issuer.signIn('ann', 'urn:low', url);
     const message = 'the token is for /mcp alone; ask for one for this agent';
@@ -143,14 +143,14 @@ describe('the MCP endpoint as a protected resource', () => {
     },
   );
 
-  it('has no metadata without an address of its own', async () => {
+  it('has no metadata without its own address', async () => {
     const { agent, ask } = await startDesk({});
     for (const path of paths) expect((await fetch(agent.url + path)).status).toBe(404);
     expect(await ask('/mcp')).toEqual([401, 'Bearer', expect.any(String)]);
   });
 });
 
-it('passes no credential of a caller to a server', async () => {
+it('no credential of a caller is passed to a server', async () => {
   const shop = await startToolServer(['find_order']);
   const agent = await startTestAgent({
     gate: {},

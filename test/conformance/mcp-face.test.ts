@@ -53,13 +53,13 @@ async function heldCall(agent: TestAgent, client: Client, options: object = {}) 
   return { called, progress, id };
 }
 
-describe('the MCP face', () => {
-  it('is not there unless it is asked for', async () => {
+describe('the MCP endpoint', () => {
+  it('is off by default', async () => {
     const agent = await startTestAgent();
     expect((await agent.post('/mcp', {})).status).toBe(404);
   });
 
-  it('lists the tools of the agent but those that are denied', async () => {
+  it('lists the tools of the agent except denied ones', async () => {
     const guardrails = { enabled: true, denied_tools: ['hold'] };
     const agent = await startTestAgent(shown({ security: { guardrails } as object }));
     const client = await mcpClient(agent);
@@ -73,7 +73,7 @@ describe('the MCP face', () => {
     });
   });
 
-  it('makes each call a task, governed and audited as any', async () => {
+  it('makes each call a task, governed and audited like any other', async () => {
     const agent = await startTestAgent(shown());
     const client = await mcpClient(agent);
     const result = await client.callTool({ name: 'echo', arguments: { a: '{result}' } });
@@ -91,7 +91,7 @@ describe('the MCP face', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('tells a call that failed or was denied from one that did not', async () => {
+  it('distinguishes a failed or denied call from a successful one', async () => {
     const guardrails = { enabled: true, denied_tools: ['hold'] };
     const agent = await startTestAgent(shown({ security: { guardrails } as object }));
     const client = await mcpClient(agent);
@@ -104,7 +104,7 @@ describe('the MCP face', () => {
     expect(await told('steal')).toEqual(['unknown tool: steal', true]);
   });
 
-  it('plays no script that is hidden in the arguments', async () => {
+  it('runs no script that is hidden in the arguments', async () => {
     const agent = await startTestAgent(shown());
     const client = await mcpClient(agent);
     const result = await client.callTool({
@@ -118,8 +118,8 @@ describe('the MCP face', () => {
   });
 });
 
-describe('a call over MCP that is held', () => {
-  it('tells its client so with the id of its task, and runs once it is released', async () => {
+describe('a held call over MCP', () => {
+  it('reports the id of its task to its client, and runs once it is released', async () => {
     const agent = await startTestAgent(shown(deferring()));
     const client = await mcpClient(agent);
     const { called, progress, id } = await heldCall(agent, client);
@@ -142,7 +142,7 @@ describe('a call over MCP that is held', () => {
     expect(agent.folder.paid).toHaveLength(1);
   });
 
-  it('counts among the waiting calls of its caller, of which one too many is denied', async () => {
+  it('counts among the waiting calls of its caller, and one above the limit is denied', async () => {
     const agent = await startTestAgent(shown(deferring({}, { max_pending_per_caller: 1 })));
     const client = await mcpClient(agent);
     await heldCall(agent, client);
@@ -170,7 +170,7 @@ describe('a call over MCP that is held', () => {
     },
   );
 
-  it('is called off by its client', async () => {
+  it('can be canceled by its client', async () => {
     const agent = await startTestAgent(shown(deferring({}, { on_stream_disconnect: 'keep' })));
     const stop = new AbortController();
     const { id } = await heldCall(agent, await mcpClient(agent), { signal: stop.signal });
@@ -179,7 +179,7 @@ describe('a call over MCP that is held', () => {
     expect(status.message.parts[0].text).toBe('canceled: the user has changed her mind');
   });
 
-  it('is abandoned when its client is gone', async () => {
+  it('is abandoned when its client disconnects', async () => {
     const agent = await startTestAgent(shown(deferring()));
     const client = await mcpClient(agent);
     const { id } = await heldCall(agent, client);
@@ -188,7 +188,7 @@ describe('a call over MCP that is held', () => {
     expect(status.message.parts[0].text).toBe('defer: abandoned, caller disconnected');
   });
 
-  it('outlives the patience of its client, and is found again by its id alone', async () => {
+  it("outlives its client's timeout, and is found again by its id", async () => {
     const agent = await startTestAgent(shown(deferring({}, { on_stream_disconnect: 'keep' })));
     const client = await mcpClient(agent);
     const { called, id } = await heldCall(agent, client, { timeout: 1_000 });
@@ -246,7 +246,7 @@ describe('a call over MCP that is held', () => {
     expect(folder.paid).toHaveLength(1);
   });
 
-  it('ends with the wait of its client when the agent stops', async () => {
+  it('ends the wait of its client when the agent stops', async () => {
     const agent = await startTestAgent(shown(deferring()));
     const { called } = await heldCall(agent, await mcpClient(agent));
     await agent.stop();
@@ -267,13 +267,13 @@ const tokens = {
   })),
 };
 
-describe('the door of the MCP face', () => {
-  it('is closed to whoever does not sign in', async () => {
+describe('access to the MCP endpoint', () => {
+  it('requires a sign-in', async () => {
     const agent = await startTestAgent(shown({ auth: tokens }));
     await expect(mcpClient(agent)).rejects.toThrow(/401|unauthorized/i);
   });
 
-  it('keeps the sessions and the tasks of one caller from another', async () => {
+  it('separates the sessions and the tasks of callers', async () => {
     const server = { task_access: 'requester' };
     const agent = await startTestAgent(shown({ auth: tokens, server }));
     const client = await mcpClient(agent, 'the-token-of-ann');
@@ -302,9 +302,9 @@ describe('the door of the MCP face', () => {
 
   it.each([
     ['another origin', { origin: 'http://evil.example' }, foreignPage],
-    ['no origin in particular', { origin: 'null' }, foreignPage],
-    ['a name that was rebound', { host: 'evil.example:8080' }, foreignHost],
-  ])('refuses what a page sends from %s', async (_, headers, error) => {
+    ['an opaque origin', { origin: 'null' }, foreignPage],
+    ['a rebound name', { host: 'evil.example:8080' }, foreignHost],
+  ])('is refused for a page from %s', async (_, headers, error) => {
     const agent = await startTestAgent(shown());
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize' });
     const lines = Object.entries({
@@ -319,7 +319,7 @@ describe('the door of the MCP face', () => {
     expect([answer.status, JSON.parse(answer.body).error]).toEqual([403, error]);
   });
 
-  it('tells a caller to sign in at a higher level, in the words of JSON-RPC', async () => {
+  it('reports a required step-up as a JSON-RPC error', async () => {
     const step_up = { enabled: true, tools: { pay: 'high' } };
     const agent = await startTestAgent(shown({ auth: tokens, security: { step_up } }));
     const client = await mcpClient(agent, 'the-token-of-ann');
@@ -336,7 +336,7 @@ describe('the door of the MCP face', () => {
     expect(agent.folder.paid).toEqual([]);
   });
 
-  it('has the platform admit each call, and nothing else', async () => {
+  it('asks the platform for admission of each call, and of no other message', async () => {
     const platform = await startFakePlatform();
     const folder = new AgentFolder(shown());
     onTestFinished(() => folder.remove());
@@ -359,7 +359,7 @@ describe('the door of the MCP face', () => {
     expect(Object.keys(paths['/mcp'])).toEqual(['post', 'get', 'delete']);
   });
 
-  it('takes a notification with 202, and ends a session for good', async () => {
+  it('answers a notification with 202, and ends a session permanently', async () => {
     const agent = await startTestAgent(shown());
     const client = await mcpClient(agent);
     const session = (client.transport as StreamableHTTPClientTransport).sessionId ?? '';
@@ -379,14 +379,14 @@ describe('the door of the MCP face', () => {
     expect(await said('POST', cancelled)).toBe(404);
   });
 
-  it('takes no id that a task may not have', async () => {
+  it('refuses an id that a task may not have', async () => {
     const agent = await startTestAgent(shown());
     const client = await mcpClient(agent);
     const called = client.callTool({ name: 'echo', arguments: {}, _meta: { task_id: '../x' } });
     await expect(called).rejects.toThrow('_meta.task_id is not the id of a task');
   });
 
-  it('takes one message at a time, and none without its session', async () => {
+  it('accepts one message at a time, and none without its session', async () => {
     const agent = await startTestAgent(shown());
     expect(
       await agent.post('/mcp', [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }]),

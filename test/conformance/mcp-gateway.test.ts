@@ -83,7 +83,7 @@ function call(client: Client, name: string, args: Record<string, unknown> = {}):
 }
 
 describe('a gate with MCP servers', () => {
-  it('offers the tools of all of them at one address, and runs, holds and records their calls', async () => {
+  it('offers the tools of all servers at one address, and runs, holds and records their calls', async () => {
     const servers = await startServers();
     const defer = { enabled: true, tools: { shop__refund: rule } };
     const agent = await startGateway(servers, { security: { defer } });
@@ -107,7 +107,7 @@ describe('a gate with MCP servers', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('keeps the tools of the others while one server is away, whose calls name it', async () => {
+  it('keeps the tools of other servers while one is away, whose calls name it', async () => {
     const servers = await startServers();
     const agent = await startGateway(servers);
     const client = await clientOf(agent);
@@ -127,7 +127,7 @@ describe('a gate with MCP servers', () => {
     ]);
   });
 
-  it('runs no call of another program, and holds no call of a server for one', async () => {
+  it("runs no call of another program, and creates no hold for a server's call", async () => {
     const servers = await startServers();
     const agent = await startGateway(servers, {
       gate: { tools: { Bash: {} }, unknown: 'allow' },
@@ -170,8 +170,8 @@ const unknown = (tool: string) => ({
   _meta: { task_id: expect.any(String) },
 });
 
-describe('views', () => {
-  it('show each caller its own tools, and none to a caller without a view', async () => {
+describe('views of tools', () => {
+  it('show each caller its own tools, and none without a view', async () => {
     const agent = await startGateway(await startServers(), { auth: staff(people) }, views);
     const seen = async (name: string) => namesOf(await clientOf(agent, name));
     expect(await seen('sue')).toEqual(['shop__find_order']);
@@ -183,7 +183,7 @@ describe('views', () => {
     expect(await namesOf(operator)).toHaveLength(4);
   });
 
-  it('let a caller call no other tool, which is an unknown one to it', async () => {
+  it('make every other tool an unknown one for the caller', async () => {
     const servers = await startServers();
     const agent = await startGateway(servers, { auth: staff(people) }, views);
     const sue = await clientOf(agent, 'sue');
@@ -201,7 +201,7 @@ describe('views', () => {
     expect([servers.shop.ran, servers.crm.ran]).toEqual([[['find_order', {}]], []]);
   });
 
-  it('keep a caller from joining or collecting a call of a tool outside its view', async () => {
+  it('do not let a caller join or receive a call of a tool outside its view', async () => {
     const servers = await startServers();
     const defer = { enabled: true, tools: { shop__refund: rule, shop__find_order: rule } };
     // Two tokens of one person, of which only the first has the group.
@@ -236,7 +236,7 @@ describe('views', () => {
     expect(servers.shop.ran).toEqual([]);
   });
 
-  it('are judged again when a call is released', async () => {
+  it('are checked again when a call is released', async () => {
     const servers = await startServers();
     const defer = { enabled: true, tools: { shop__refund: rule } };
     const folder = new AgentFolder(

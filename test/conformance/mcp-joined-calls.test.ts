@@ -63,8 +63,8 @@ async function reachedRequests(agent: TestAgent, ...wanted: number[]): Promise<W
 
 const paid = '{"order":"A-1042"}';
 
-describe('an equal call while one waits', () => {
-  it('is equal as it was accepted, with half of a character replaced', async () => {
+describe('an equal call during a wait', () => {
+  it('is equal as accepted, with half of a character replaced', async () => {
     const agent = await startTestAgent(shown(deferring()));
     const client = await mcpClientAt(agent.url);
     const order = 'A-\ud800';
@@ -96,7 +96,7 @@ describe('an equal call while one waits', () => {
     expect(next?.task_id).not.toBe(id);
   });
 
-  it('waits by itself where it asks for that, and with other arguments', async () => {
+  it('waits separately on request, and with other arguments', async () => {
     const agent = await startTestAgent(shown(deferring()));
     const client = await mcpClientAt(agent.url);
     for (const asked of [{}, { meta: { [separate]: true } }, { order: 'B-7' }]) {
@@ -107,7 +107,7 @@ describe('an equal call while one waits', () => {
     expect(odd.message).toContain('_meta["holdpoint/separate"] must be true or false');
   });
 
-  it('keeps the call, when one of its clients leaves', async () => {
+  it('keeps the call, when one of its clients disconnects', async () => {
     const agent = await startTestAgent(shown(deferring()));
     const [first, second] = [await mcpClientAt(agent.url), await mcpClientAt(agent.url)];
     const stop = new AbortController();
@@ -121,7 +121,7 @@ describe('an equal call while one waits', () => {
     expect(textIn(await other)).toBe(paid);
   });
 
-  it('is found by a client that gave up, over a restart as well', async () => {
+  it('is found by a client that timed out, over a restart as well', async () => {
     const folder = new AgentFolder(shown(keeping({ on_restart: 'resume' })));
     onTestFinished(() => folder.remove());
     const first = await startInFolder(folder);
@@ -138,7 +138,7 @@ describe('an equal call while one waits', () => {
     expect(folder.paid).toHaveLength(1);
   });
 
-  it('is answered with an outcome that nobody has received, once', async () => {
+  it('is answered once with an outcome that was not received', async () => {
     const agent = await startTestAgent(shown(keeping()));
     const client = await mcpClientAt(agent.url);
     expect(await pay(client, { timeout: 500 })).toMatchObject({ message: /timed out/ });
@@ -197,7 +197,7 @@ describe('an equal call while one waits', () => {
   }, 60_000);
 });
 
-describe('a client that is not patient', () => {
+describe('a client with a timeout', () => {
   const soon = { answer_within: '400ms' };
   const held = (id: string, until: unknown) => ({
     content: [
@@ -209,7 +209,7 @@ describe('a client that is not patient', () => {
     _meta: { task_id: id, 'holdpoint/waits': { for: 'channel:console:desk', until } },
   });
 
-  it('is answered in time with the task, which it waits for again', async () => {
+  it('is answered in time with the task, and waits for it again', async () => {
     const agent = await startTestAgent(shown(deferring(), soon));
     const client = await mcpClientAt(agent.url);
     const { tools } = await client.listTools();
@@ -240,7 +240,7 @@ describe('a client that is not patient', () => {
     expect(agent.folder.paid).toHaveLength(1);
   });
 
-  it('is kept waiting while it gets progress, but not for a call that it asks for again', async () => {
+  it('waits longer with progress, but not for a repeated call', async () => {
     const agent = await startTestAgent(shown(deferring(), soon));
     const client = await mcpClientAt(agent.url);
     const told: (string | undefined)[] = [];
@@ -256,7 +256,7 @@ describe('a client that is not patient', () => {
     );
   });
 
-  it('gets the outcome of its own calls alone', async () => {
+  it('gets the outcome of its own calls only', async () => {
     const auth = {
       required: true,
       providers: ['ann', 'bob'].map((name) => ({
@@ -280,7 +280,7 @@ describe('a client that is not patient', () => {
     }
   });
 
-  it('waits with 0s, and has no such tool without holds', async () => {
+  it('has no task_result tool at 0s, nor without holds', async () => {
     const never = await startTestAgent(shown(deferring(), { answer_within: '0s' }));
     const open = await startTestAgent(shown());
     for (const agent of [never, open]) {

@@ -32,7 +32,7 @@ const send = (agent: TestAgent, id: string, tool: string, args: object = {}) =>
 const calls = ({ asked }: Works) => asked.filter(({ method }) => method === 'tools/call').length;
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 
-it('a server of MCP 2026-07-28 has tools of long names with schemas of draft 2020-12', async () => {
+it('a server of MCP 2026-07-28 has tools with long names and schemas of draft 2020-12', async () => {
   const name = `${'team.orders/'.repeat(9)}v1.create`;
   const works = await taskServer('2026-07-28', {
     'tools/list': () => ({
@@ -63,7 +63,7 @@ it('a server of MCP 2026-07-28 has tools of long names with schemas of draft 202
 });
 
 describe.each<Generation>(['2025-11-25', '2026-07-28'])('a server of MCP %s', (generation) => {
-  it('gets no call of a tool that it changed in silence after the approval was requested', async () => {
+  it('gets no call of a tool that it changed silently after the approval was requested', async () => {
     const works = await taskServer(generation, { 'tools/call': () => text('seen') });
     const agent = await agentOf(works);
     const sent = send(agent, 't1', 'works__look');
@@ -76,7 +76,7 @@ describe.each<Generation>(['2025-11-25', '2026-07-28'])('a server of MCP %s', (g
 
   it.each<[string, () => object, string]>([
     [
-      'more than a message may have',
+      'more than a message may contain',
       () => text('x'.repeat(5 * 1024 * 1024)),
       'works__free failed: the answer broke off (egress stopped: 127.0.0.1 answered more than 4194304 bytes)',
     ],
@@ -95,7 +95,7 @@ describe.each<Generation>(['2025-11-25', '2026-07-28'])('a server of MCP %s', (g
       () => 7 as unknown as object,
       'works__free failed: the answer is no message of MCP: its result is a number',
     ],
-  ])('that answers with %s fails that call alone, in one sentence', async (_, play, sentence) => {
+  ])('that answers with %s fails only that call, with one message', async (_, play, sentence) => {
     const works = await taskServer(generation, {
       'tools/list': () => ({ tools: [listed('look'), listed('free')] }),
       'tools/call': play,

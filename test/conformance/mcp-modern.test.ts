@@ -44,7 +44,7 @@ async function ended(mcp: ModernMcp, taskId: string) {
   }, patient);
 }
 
-it('introduces itself, lists the tools and runs a call, without a session', async () => {
+it('the modern endpoint describes itself, lists the tools and runs a call, without a session', async () => {
   const agent = await startTestAgent(served());
   const mcp = modernMcp(agent.url);
   expect(await mcp('server/discover')).toEqual({
@@ -80,7 +80,7 @@ it('introduces itself, lists the tools and runs a call, without a session', asyn
   });
 });
 
-it('answers a held call with a task, and later with its result', async () => {
+it('a held call is answered with a task, and later with its result', async () => {
   const agent = await startTestAgent(served());
   const mcp = modernMcp(agent.url, acceptsTasks);
   const task = await heldTask(agent, mcp);
@@ -126,7 +126,7 @@ it('answers a held call with a task, and later with its result', async () => {
   expect(agent.folder.paid).toHaveLength(1);
 });
 
-it('states rejection, expiry and cancellation in the form of a task', async () => {
+it('rejection, expiry and cancel have the form of a task', async () => {
   const agent = await startTestAgent(served({ timeout: '1s' }));
   const mcp = modernMcp(agent.url, acceptsTasks);
   const rejected = await heldTask(agent, mcp);
@@ -154,7 +154,7 @@ it('states rejection, expiry and cancellation in the form of a task', async () =
   expect((await ended(mcp, rejected.taskId)).status).toBe('completed');
 });
 
-it('refuses a call whose caller needs a stronger sign-in', async () => {
+it('a call whose caller needs a stronger sign-in is refused', async () => {
   const step_up = { enabled: true, tools: { pay: 'high' } };
   const agent = await startTestAgent({ ...served(), auth: callers, security: { step_up } });
   const mcp = modernMcp(agent.url, acceptsTasks, 'the-token-of-ann');
@@ -172,7 +172,7 @@ it('refuses a call whose caller needs a stronger sign-in', async () => {
   });
 });
 
-it('finds a task for its caller alone, and for a client that accepts tasks', async () => {
+it('a task is found by its caller only, and by a client that accepts tasks', async () => {
   const agent = await startTestAgent(served({}, { auth: callers }));
   const [ann, bob] = ['ann', 'bob'].map((name) =>
     modernMcp(agent.url, acceptsTasks, `the-token-of-${name}`),
@@ -205,7 +205,7 @@ it('finds a task for its caller alone, and for a client that accepts tasks', asy
   expect((await ann('tasks/get', { taskId })).result.status).toBe('working');
 });
 
-it('leads a client that shows addresses to the page of approvals, once', async () => {
+it('a client that shows addresses is led to the approvals page, once', async () => {
   const url = 'https://till.example.com';
   const agent = await startTestAgent(served({}, { server: { public_url: url } }));
   const mcp = modernMcp(agent.url, { ...acceptsTasks, ...showsLinks });
@@ -236,7 +236,7 @@ it('leads a client that shows addresses to the page of approvals, once', async (
   expect((await ended(mcp, taskId)).status).toBe('completed');
 });
 
-it('lets a client that shows addresses but accepts no tasks call again for the result', async () => {
+it('a client that shows addresses but accepts no tasks may call again for the result', async () => {
   const url = 'https://till.example.com';
   const settings = served(
     {},
@@ -279,7 +279,7 @@ it('lets a client that shows addresses but accepts no tasks call again for the r
   expect(agent.folder.paid).toHaveLength(1);
 });
 
-it('answers a client without both with the task in text, after answer_within', async () => {
+it('a client without both gets the task as text, after answer_within', async () => {
   const agent = await startTestAgent(
     served({}, { server: { mcp: { answer_within: '1s' } } as object }),
   );
@@ -296,7 +296,7 @@ it('answers a client without both with the task in text, after answer_within', a
   expect((await outcome).result.content).toEqual([{ type: 'text', text: '{}' }]);
 });
 
-it('sends progress of a held call on the stream of its answer', async () => {
+it('progress of a held call is sent on the stream of its answer', async () => {
   const agent = await startTestAgent(served());
   const mcp = modernMcp(agent.url);
   const called = mcp(
@@ -315,7 +315,7 @@ it('sends progress of a held call on the stream of its answer', async () => {
 });
 
 it.each(['abandon', 'keep'] as const)(
-  'with %s, ends or keeps a call whose client closes the connection',
+  'with %s, a call whose client closes the connection ends or continues',
   async (policy) => {
     const settings = served();
     const { defer } = settings.security as { defer: object };
@@ -342,14 +342,14 @@ it.each(['abandon', 'keep'] as const)(
   },
 );
 
-it('keeps a call whose client has received its task, whatever the client does then', async () => {
+it('a call whose client has received its task continues, whatever the client does', async () => {
   const agent = await startTestAgent(served());
   const { taskId } = await heldTask(agent, modernMcp(agent.url, acceptsTasks));
   await agent.decide(taskId, approve);
   await agent.reached(taskId, 'completed');
 });
 
-it('finds the task after a restart of the daemon', async () => {
+it('a task is found after a restart of the daemon', async () => {
   const agent = await startTestAgent(served());
   const before = modernMcp(agent.url, acceptsTasks);
   const { taskId } = await heldTask(agent, before);
@@ -363,7 +363,7 @@ it('finds the task after a restart of the daemon', async () => {
   ]);
 });
 
-it('refuses a message whose headers say another one, or another version', async () => {
+it('a message whose headers contradict it, or name another version, is refused', async () => {
   const agent = await startTestAgent(served());
   const mcp = modernMcp(agent.url);
   const call = { name: 'echo', arguments: {} };
@@ -386,14 +386,14 @@ it('refuses a message whose headers say another one, or another version', async 
   ]);
 });
 
-it('reads a long message without a session', async () => {
+it('a long message without a session is read', async () => {
   const agent = await startTestAgent(served());
   const args = { a: 'x'.repeat(40_000) };
   const { result } = await modernMcp(agent.url)('tools/call', { name: 'echo', arguments: args });
   expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(args) }]);
 });
 
-it('counts requests for the state of a task as reads', async () => {
+it('requests for the state of a task count as reads', async () => {
   const rate_limit = { write_rps: 0.01, write_burst: 3, read_rps: 1_000, read_burst: 1_000 };
   const agent = await startTestAgent(served({}, { server: { rate_limit } as object }));
   const mcp = modernMcp(agent.url, acceptsTasks);
@@ -403,7 +403,7 @@ it('counts requests for the state of a task as reads', async () => {
   }
 });
 
-it('notifies a client that listens when its tools change', async () => {
+it('a listening client is notified when its tools change', async () => {
   const agent = await startTestAgent(served());
   const changes: string[][] = [];
   const onChanged = (_: unknown, tools: { name: string }[] | null) =>

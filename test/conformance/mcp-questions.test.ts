@@ -130,7 +130,7 @@ describe('a question of an MCP server during a call', () => {
     expect(textOf(await sent)).toBe(JSON.stringify([{ q: answer }, 's-1']));
   });
 
-  it('is canceled when nobody answers in time', async () => {
+  it('is canceled on a timeout', async () => {
     const works = await taskServer('2026-07-28', { 'tools/call': asking });
     const tools = { works__elicitation: { ...rule, timeout: '1s' } };
     const agent = await started(new AgentFolder(httpSettings(works, {}, { tools })));
@@ -171,7 +171,7 @@ describe('a question of an MCP server during a call', () => {
     );
   });
 
-  it('is not asked again from the start when its server is lost meanwhile, and the call is not repeated', async () => {
+  it('is not restarted when its server is lost, and the call is not repeated', async () => {
     const works = await taskServer('2026-07-28', { 'tools/call': asking });
     const agent = await started(new AgentFolder(httpSettings(works, { timeout: '5s' })));
     const sent = send(agent, 't1', 'works__look');
@@ -185,7 +185,7 @@ describe('a question of an MCP server during a call', () => {
     expect(works.asked.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('of a server that only wants to be asked again is none', async () => {
+  it('is none when the server only requests a retry', async () => {
     const works = await taskServer('2026-07-28', {
       'tools/call': ({ requestState }) =>
         requestState === undefined
@@ -223,7 +223,7 @@ describe('a question of an MCP server during a call', () => {
       },
     ],
     [
-      'an address of another kind',
+      'an address of another scheme',
       { ...question, params: { mode: 'url', message, url: 'file:///etc/passwd' } },
     ],
   ])('is refused if it is %s', async (_, request) => {
@@ -237,7 +237,7 @@ describe('a question of an MCP server during a call', () => {
     expect((await agent.get('/deferrals')).body.deferrals).toEqual([]);
   });
 
-  it('cannot be asked without end', async () => {
+  it('cannot be repeated without end', async () => {
     let questions_ = 0;
     const works = await taskServer('2026-07-28', {
       'tools/call': () => {
@@ -295,7 +295,7 @@ describe('a question of an MCP server during a call', () => {
     ]);
   });
 
-  it('of a task is asked once, also after a restart, and its answer sent to the task', async () => {
+  it('of a task is asked once, also after a restart, and its answer is sent to the task', async () => {
     const works = await taskServer('2026-07-28', {
       'tasks/get': ({ taskId }) =>
         stateIn('2026-07-28', taskId, { status: 'input_required', inputRequests: { q: question } }),

@@ -31,7 +31,7 @@ function balancedClient({ a, b, c }: Replicas, token?: string): Promise<Client> 
   });
 }
 
-it('has one session at three daemons, where equal calls wait for one decision', async () => {
+it('three daemons have one session, in which equal calls wait for one decision', async () => {
   const held = deferring({}, { on_stream_disconnect: 'keep' });
   const replicas = await startReplicas(server, { ...held, server: { mcp: true } });
   const { a, b, c } = replicas;
@@ -63,7 +63,7 @@ it('has one session at three daemons, where equal calls wait for one decision', 
   expect(status.message.parts[0].text).toBe('canceled: the user has changed her mind');
 });
 
-it('is one gateway at three daemons, which share the token of a server', async () => {
+it('three daemons are one gateway, and share the token of a server', async () => {
   const issuer = await startTokenIssuer();
   const shop = await startToolServer(['find_order', 'refund']);
   shop.instead = ({ headers }, response) => {

@@ -72,7 +72,7 @@ describe('a call that its server continues as a task', () => {
     },
   );
 
-  it('is waited for when its server is away at the start', async () => {
+  it('waits for its server when that is away at the start', async () => {
     const works = await taskServer('2026-07-28');
     const first = await agentOf(works, 'resume');
     await begun(first, works);
@@ -89,7 +89,7 @@ describe('a call that its server continues as a task', () => {
     expect(calls(works)).toBe(1);
   });
 
-  it('is given up by default, as any call that had started', async () => {
+  it('is abandoned by default, like any started call', async () => {
     const works = await taskServer('2026-07-28');
     const first = await agentOf(works, 'abandon');
     await begun(first, works);
@@ -102,7 +102,7 @@ describe('a call that its server continues as a task', () => {
     expect(works.asked.slice(before).map(({ method }) => method)).not.toContain('tasks/get');
   });
 
-  it('is not asked for at another server', async () => {
+  it('is not requested at another server', async () => {
     const works = await taskServer('2026-07-28');
     const other = await taskServer('2026-07-28');
     const first = await agentOf(works, 'resume');
@@ -118,7 +118,7 @@ describe('a call that its server continues as a task', () => {
     expect([other.about(), calls(other)]).toEqual([[], 0]);
   });
 
-  it('is canceled at its server when its task is', async () => {
+  it('is canceled at its server with its task', async () => {
     const works = await taskServer('2026-07-28');
     const agent = await agentOf(works, 'resume');
     await begun(agent, works);

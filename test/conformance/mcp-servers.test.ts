@@ -50,7 +50,7 @@ const send = (agent: TestAgent, id: string, tool: string, args: object = {}) =>
 const rules = { to: 'channel:console:desk', timeout: '5m', optional: true };
 
 describe('a tool of an MCP server', () => {
-  it('does not run past a rule that names it wrongly, and the log says which tools an agent has', async () => {
+  it('does not run under a misspelled rule, and the log lists the tools of the agent', async () => {
     const defer = { enabled: true, tools: { shop__ehco: rules } };
     const agent = await started(puppetAgent({ security: { defer } }, [listed('echo')]));
     expect(textOf(await send(agent, 't1', 'shop__echo'))).toBe('unknown tool: shop__echo');
@@ -77,7 +77,7 @@ describe('a tool of an MCP server', () => {
     ]);
   });
 
-  it('is held, shown, decided and audited as any, and runs with what was released', async () => {
+  it('is held, shown, decided and audited like any other, and runs as released', async () => {
     const defer = { enabled: true, tools: { shop__echo: rules } };
     const agent = await started(puppetAgent({ security: { defer } }, [listed('echo')]));
     const sent = send(agent, 't1', 'shop__echo', { order: 'A-1042' });
@@ -100,7 +100,7 @@ describe('a tool of an MCP server', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('runs once, under its release, though its server has forgotten the session meanwhile', async () => {
+  it('runs once, under its release, although its server has lost the session', async () => {
     const shopping = await forgetfulServer((response) => response.writeHead(404).end());
     const { port } = new URL(shopping.url);
     const defer = { enabled: true, tools: { shop__pay: rules } };
@@ -121,7 +121,7 @@ describe('a tool of an MCP server', () => {
     expect(told.filter((event) => event === 'tool_exec')).toHaveLength(2);
   });
 
-  it('is denied before anybody is asked when its server has changed it in silence', async () => {
+  it('is denied before an approval when its server has changed it silently', async () => {
     const defer = { enabled: true, tools: { shop__echo: rules } };
     const folder = puppetAgent({ security: { defer } }, [listed('echo')]);
     const agent = await started(folder);
@@ -134,7 +134,7 @@ describe('a tool of an MCP server', () => {
     expect(agent.audit().filter(({ event }) => event === 'task_deferred')).toEqual([]);
   });
 
-  it('is denied by a guardrail, and by its arguments before anybody is asked', async () => {
+  it('is denied by a guardrail, and by its arguments before an approval', async () => {
     const guardrails = { enabled: true, deny_commands: [{ pattern: 'rm -rf' }] };
     const schema = { type: 'object', properties: { a: {} }, required: ['a'] };
     const folder = puppetAgent({ security: { guardrails } as object }, [
@@ -151,7 +151,7 @@ describe('a tool of an MCP server', () => {
     );
   });
 
-  it('returns a picture that is part of the answer, over every surface', async () => {
+  it('returns a picture that is part of the answer, on every surface', async () => {
     const agent = await started(puppetAgent({}, [listed('picture')]));
     await send(agent, 't1', 'shop__picture');
     const text = '[image: image/png, 3 bytes]\n[resource: file:///a]';
@@ -174,7 +174,7 @@ describe('a tool of an MCP server', () => {
     ]);
   });
 
-  it('is not there until somebody has seen what it has become', async () => {
+  it('is withheld until a person has accepted its changes', async () => {
     const folder = puppetAgent({}, [listed('echo')]);
     const agent = await started(folder);
     expect(textOf(await send(agent, 't1', 'shop__echo'))).toBe('{}');
@@ -210,7 +210,7 @@ describe('a tool of an MCP server', () => {
     await expectIntact(agent.auditPath);
   }, 40_000);
 
-  it('is news to whoever has the tools of the agent over MCP, when it goes and when it is accepted', async () => {
+  it('is reported to MCP clients of the agent, when it is withheld and when it is accepted', async () => {
     const folder = puppetAgent({ server: { mcp: true } }, [listed('echo')]);
     const agent = await started(folder);
     const changes: string[][] = [];
@@ -240,7 +240,7 @@ describe('a tool of an MCP server', () => {
     });
   }, 40_000);
 
-  it('needs no server to be there for the agent to start, and fails with a sentence', async () => {
+  it('does not delay the start while its server is away, and fails with a message', async () => {
     const dead = { ...shop, env: { PUPPET: 'dead' } };
     const folder = puppetAgent({ mcp: { servers: [dead] } }, []);
     const agent = await started(folder);
@@ -253,7 +253,7 @@ describe('a tool of an MCP server', () => {
 });
 
 describe.each(isWithoutBwrap ? ['env'] : ['env', 'bwrap'])('a server at level %s', (sandbox) => {
-  it('reaches what tools may reach, and neither the daemon nor what is its own', async () => {
+  it('reaches only hosts that tools may reach, and neither the daemon nor its files', async () => {
     const open = await aServer((_, response) => response.end('open'));
     const own = await aServer((_, response) => response.end('own'));
     const folder = puppetAgent(

@@ -51,7 +51,7 @@ async function greet(agent: TestAgent, token: string): Promise<string> {
   return answer.headers.get('mcp-session-id') ?? '';
 }
 
-it('keeps a call that is held, however many sessions others begin meanwhile', async () => {
+it('a held call is kept, however many sessions others begin', async () => {
   const agent = await startTestAgent({ ...held, auth, server });
   const client = new Client({ name: 'test', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL(`${agent.url}/mcp`), {
@@ -76,7 +76,7 @@ it('keeps a call that is held, however many sessions others begin meanwhile', as
   expect((await called).content).toEqual([{ type: 'text', text: '{"order":"A-1042"}' }]);
 }, 120_000);
 
-it('ends the stream of a call that its client has called off', async () => {
+it('the stream of a canceled call ends', async () => {
   const agent = await startTestAgent({ ...held, auth, server });
   const session = await greet(agent, 'the-token-of-ann');
   const called = { name: 'pay', arguments: {}, _meta: { progressToken: 1, task_id: 't1' } };
@@ -100,7 +100,7 @@ it('ends the stream of a call that its client has called off', async () => {
   expect(body.status.state).toBe('canceled');
 });
 
-it('takes no id of a message that is as long as a book', async () => {
+it('an extremely long message id is refused', async () => {
   const agent = await startTestAgent({ auth, server });
   const answer = await post(agent, 'the-token-of-ann', { ...greeting, id: 'x'.repeat(257) });
   expect([answer.status, await answer.json()]).toEqual([
@@ -109,7 +109,7 @@ it('takes no id of a message that is as long as a book', async () => {
   ]);
 });
 
-it('takes no greeting as long as a book', async () => {
+it('an extremely long initialization is refused', async () => {
   const agent = await startTestAgent({ auth, server });
   const clientInfo = { name: 'n'.repeat(1_900_000), version: '1' };
   const long = { ...greeting, params: { ...greeting.params, clientInfo } };
@@ -123,7 +123,7 @@ it('takes no greeting as long as a book', async () => {
 const list = { id: 2, method: 'tools/list' };
 const noSession = { error: 'there is no such session; begin another with initialize' };
 
-it('answers in a session of the daemon before, to its owner alone', async () => {
+it('a session of the earlier daemon is answered, for its owner only', async () => {
   const folder = new AgentFolder({ ...held, auth, server });
   onTestFinished(() => folder.remove());
   const first = await startInFolder(folder);
@@ -143,7 +143,7 @@ it('answers in a session of the daemon before, to its owner alone', async () => 
   expect((await post(second, 'the-token-of-ann', list, ended)).status).toBe(200);
 });
 
-it('refuses an id that another agent signed', async () => {
+it('an id that another agent signed is refused', async () => {
   const [agent, other] = [
     await startTestAgent({ auth, server }),
     await startTestAgent({ auth, server }),

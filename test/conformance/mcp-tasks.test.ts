@@ -27,7 +27,7 @@ async function heldTask(agent: TestAgent, client: Client) {
   return task;
 }
 
-it('answers a call that is made as a task at once, and with its result on request', async () => {
+it('a call made as a task is answered at once, and with its result on request', async () => {
   const agent = await startTestAgent(served());
   const client = await mcpClientAt(agent.url);
   expect(client.getServerCapabilities()?.tasks).toEqual({
@@ -61,7 +61,7 @@ it('answers a call that is made as a task at once, and with its result on reques
   expect(agent.folder.paid).toHaveLength(1);
 });
 
-it('states cancellation, expiry and rejection in the form of a task', async () => {
+it('cancel, expiry and rejection have the form of a task', async () => {
   const agent = await startTestAgent(served({ timeout: '2s' }));
   const client = await mcpClientAt(agent.url);
   const { tasks } = client.experimental;
@@ -99,7 +99,7 @@ it('states cancellation, expiry and rejection in the form of a task', async () =
   expect(agent.folder.paid).toEqual([]);
 });
 
-it('shows the address of the page during the request for the result, and decides nothing by it', async () => {
+it('the address of the page is shown during the request for the result, and decides nothing', async () => {
   const url = 'https://till.example.com';
   const agent = await startTestAgent(served({}, { public_url: url }));
   const client = new Client(
@@ -135,7 +135,7 @@ it('shows the address of the page during the request for the result, and decides
   expect((await result)['content']).toEqual([{ type: 'text', text: '{"order":"A-1"}' }]);
 });
 
-it('finds the task of a session after a restart of the daemon', async () => {
+it('the task of a session is found after a restart of the daemon', async () => {
   const agent = await startTestAgent(served());
   let at = agent.url;
   const client = await mcpClientAt(agent.url, {

@@ -46,7 +46,7 @@ async function gatewayToTill() {
   return { till, clock, start, isDue };
 }
 
-it('keeps the task of a client without sessions over two hours and a restart', async () => {
+it('the task of a client without sessions is kept over two hours and a restart', async () => {
   const { till, clock, start, isDue } = await gatewayToTill();
   const before = await start();
   const { result } = await modernMcp(before.url, acceptsTasks)('tools/call', refund);
@@ -75,7 +75,7 @@ it('keeps the task of a client without sessions over two hours and a restart', a
   await expectIntact(agent.auditPath);
 });
 
-it('keeps the call of a client with a session over two hours and a restart', async () => {
+it('the call of a client with a session is kept over two hours and a restart', async () => {
   const { till, clock, start, isDue } = await gatewayToTill();
   const before = await start();
   let at = before.url;

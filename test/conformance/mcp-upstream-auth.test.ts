@@ -78,7 +78,7 @@ describe('client credentials', () => {
     }
   });
 
-  it('are used at the issuer that the server names first, and at no other one later', async () => {
+  it('are used only at the issuer that the server names first', async () => {
     const shop = await startToolServer(['find_order']);
     const issuer = new TokenIssuer(new URL(shop.url).origin);
     issuer.lifetime = 0;
@@ -124,7 +124,7 @@ describe('client credentials', () => {
     expect(warned(agent).join('\n')).toContain(`mcp: shop ${reason}`);
   });
 
-  it('survive an issuer that answers without end, and one whose metadata name another', async () => {
+  it('survive an issuer with endless answers, and one whose metadata names another', async () => {
     const issuer = await startTokenIssuer();
     issuer.instead = (response) => response.end('x'.repeat(4 * 1024 * 1024));
     const shop = await protectedServer(issuer);
@@ -204,7 +204,7 @@ describe('a sign-in of an operator', () => {
     expect(shop.ran).toEqual([]);
   });
 
-  it('is for the operator, and only for a redirect to this machine', async () => {
+  it('needs the operator, and a redirect to this machine', async () => {
     const issuer = await startTokenIssuer();
     const shop = await protectedServer(issuer);
     const agent = await startFor(shop, { type: 'authorization_code', issuer: issuer.issuer });

@@ -36,7 +36,7 @@ async function waitingAt(agent: AgentClient): Promise<{ task_id: string; request
   return (await agent.get('/deferrals')).body.deferrals;
 }
 
-it('demands step-up of an equal call, whoever signed in for the one that waits', async () => {
+it('an equal call needs a step-up, whoever signed in for the waiting one', async () => {
   const issuer = await startIdentityProvider();
   const { security } = deferring();
   const settings = { issuer: issuer.issuer, audience: agentResource };
@@ -60,7 +60,7 @@ it('demands step-up of an equal call, whoever signed in for the one that waits',
   expect(agent.folder.paid).toHaveLength(1);
 });
 
-it('has the call of another caller neither found nor ended by the id of its task', async () => {
+it("the id of another caller's task finds and ends no call", async () => {
   const agent = await startTestAgent({
     ...deferring(),
     server: { mcp: { answer_within: '100ms' } },
@@ -78,7 +78,7 @@ it('has the call of another caller neither found nor ended by the id of its task
   expect(textIn(await pay(own, { task_id: mark.task_id }))).toBe(paid);
 });
 
-it('tells what became of no call that is unknown, or is another caller’s', async () => {
+it("the outcome of an unknown call, or of another caller's, is not reported", async () => {
   const agent = await startTestAgent({
     ...deferring(),
     server: { mcp: true, task_access: 'requester' },
@@ -94,7 +94,7 @@ it('tells what became of no call that is unknown, or is another caller’s', asy
   }
 });
 
-it('keeps a call that was answered in time when a client finds it again and leaves', async () => {
+it('a call that was answered in time is kept when a client finds it again and disconnects', async () => {
   const agent = await startTestAgent({
     ...deferring(),
     server: { mcp: { answer_within: '100ms' } },
@@ -110,7 +110,7 @@ it('keeps a call that was answered in time when a client finds it again and leav
   expect((await agent.reached(mark.task_id, 'completed')).status.state).toBe('completed');
 });
 
-it('keeps a call whose client leaves while another one waits for its outcome', async () => {
+it('a call is kept whose client disconnects while another one waits for its outcome', async () => {
   const agent = await startTestAgent({ ...deferring(), server: { mcp: true } });
   const first = await mcpClientAt(agent.url);
   void pay(first);

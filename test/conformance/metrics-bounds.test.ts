@@ -19,7 +19,7 @@ async function toolsOf(agent: TestAgent): Promise<string[]> {
   return [...new Set(found.filter((name) => name !== undefined))].toSorted();
 }
 
-it('have no series of a caller or a model of its own', async () => {
+it('metrics have no series for callers or models', async () => {
   const agent = await startTestAgent();
   const send = async (round: number) => {
     const ghosts = Array.from({ length: 20 }, (_, index) => ({ tool: `ghost-${round}-${index}` }));
@@ -41,7 +41,7 @@ it('have no series of a caller or a model of its own', async () => {
   expect(await toolsOf(agent)).toEqual(['echo', 'other']);
 });
 
-it('count the tools of other programs by the entry of the gate', async () => {
+it('metrics count the tools of other programs by the entry of the gate', async () => {
   const agent = await startTestAgent({
     gate: { tools: { Bash: {}, 'mcp__*': {} }, unknown: 'deny' },
   });
@@ -51,13 +51,13 @@ it('count the tools of other programs by the entry of the gate', async () => {
   expect(await toolsOf(agent)).toEqual(['Bash', 'mcp__*', 'other']);
 });
 
-it('keep a bounded number of names apart', () => {
+it('metrics have a limited number of names', () => {
   const names = new BoundedNames(2);
   const found = ['a', 'b', 'c', 'a', 'x'.repeat(129)].map((name) => names.of(name));
   expect(found).toEqual(['a', 'b', 'other', 'a', 'other']);
 });
 
-it('keep a bounded number of series, however many tools and kinds of failures there are', async () => {
+it('metrics have a limited number of series, for any number of tools and kinds of failures', async () => {
   const registry = openRegistry(everyPort);
   for (let tool = 0; tool < 400; tool += 1) {
     for (let kind = 0; kind < 40; kind += 1) {

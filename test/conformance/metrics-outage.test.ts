@@ -5,7 +5,7 @@ import { PostgresServer } from '../helpers/postgres-server.ts';
 import { TcpSwitch } from '../helpers/tcp-switch.ts';
 import { launchAgent } from '../helpers/test-agent.ts';
 
-it('answers a scrape while the database is away, without the values that it has', async () => {
+it('a scrape is answered while the database is unreachable, without its values', async () => {
   const server = await PostgresServer.start();
   const through = await TcpSwitch.open(server.port);
   const url = new URL(server.url(await server.createDatabase()));

@@ -69,7 +69,7 @@ describe('a scrape', () => {
     expect((await answerOf(agent, await issuer.sign())).status).toBe(200);
   });
 
-  it('counts against the limit of its address', async () => {
+  it('counts towards the limit of its address', async () => {
     const rate_limit = { read_rps: 0.001, read_burst: 2 };
     const agent = await startTestAgent({ server: { metrics, rate_limit } }, { env });
     const ask = async () => (await agent.as(scrape).get('/metrics')).status;
@@ -80,7 +80,7 @@ describe('a scrape', () => {
 describe.each([
   ['off', {}],
   ['on', { required: true, providers }],
-])('with authentication %s, the token of the metrics', (_, auth) => {
+])('with authentication %s, the metrics token', (_, auth) => {
   let agent: TestAgent;
   beforeAll(async () => {
     agent = await launchAgent({ ...deferring(), server, auth }, { env });
@@ -111,7 +111,7 @@ describe.each([
     },
   );
 
-  it('decides nothing, and acts for no person', async () => {
+  it('decides nothing, and represents no person', async () => {
     const caller = auth === undefined || !('required' in auth) ? agent : agent.as(ops);
     const held = caller.send('held', [{ tool: 'pay' }, { say: 'paid' }]);
     await vi.waitFor(
@@ -128,7 +128,7 @@ describe.each([
   });
 });
 
-it('names the scrape in the log, and never the token', async () => {
+it('the scrape is named in the log, and never the token', async () => {
   const agent = await startTestAgent({ server, auth: { required: true, providers } }, { env });
   await agent.as(scrape).get('/metrics');
   await agent.as(scrape).get('/tasks');
@@ -144,7 +144,7 @@ it('names the scrape in the log, and never the token', async () => {
   expect(told).not.toContain(scrape);
 });
 
-it('reaches no script, and no text that is stored', async () => {
+it('the metrics token is in no script, and in no stored text', async () => {
   const folder = new AgentFolder({ server });
   writeFileSync(join(folder.path, 'scripts', 'echo.sh'), 'env > "$SERVICE_AGENT_DIR/env"; cat\n');
   const agent = await startTestAgent({}, { folder, env });
@@ -221,7 +221,7 @@ describe('an agent does not start', () => {
     folder.remove();
   });
 
-  it('with a provider of the name that the log gives a scrape', async () => {
+  it('with a provider named like the scrape in the log', async () => {
     const named = [{ ...providers[0], name: 'metrics' }];
     expect(await start({ server, auth: { providers: named } }, env)).toBe(
       "this is the name of the daemon's own token; choose another",

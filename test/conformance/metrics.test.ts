@@ -15,7 +15,7 @@ async function linesOf(agent: TestAgent, beginning: RegExp): Promise<string[]> {
     .filter((line) => beginning.test(line));
 }
 
-it('count the tasks of each state, and those that wait', async () => {
+it('metrics count the tasks of each state, and the waiting ones', async () => {
   const agent = await startTestAgent(deferring());
   await agent.send('done', [{ say: 'hi' }]);
   await agent.send('broken', [{ tool: 'ghost' }]);
@@ -39,7 +39,7 @@ it('count the tasks of each state, and those that wait', async () => {
   expect(await lines()).toContain('holdpoint_tasks{state="completed"} 2');
 });
 
-it('count the tool calls that ended, also those from before the first scrape', async () => {
+it('metrics count the ended tool calls, also those before the first scrape', async () => {
   const agent = await startTestAgent();
   await agent.send('one', [{ tool: 'echo' }, { tool: 'break' }, { say: 'done' }]);
   const name = 'gen_ai_execute_tool_duration_seconds';
@@ -60,7 +60,7 @@ it('count the tool calls that ended, also those from before the first scrape', a
   ]);
 });
 
-it('tell how long decisions took, each wait once, by how it ended', async () => {
+it('metrics report how long decisions took, each wait once, by its end', async () => {
   const agent = await startTestAgent(deferring({ timeout: '150ms' }));
   const counts = async () =>
     counting(await linesOf(agent, /^holdpoint_decision_latency_seconds_count/));
@@ -73,7 +73,7 @@ it('tell how long decisions took, each wait once, by how it ended', async () => 
   expect(Number(sum.split(' ')[1])).toBeGreaterThanOrEqual(0.15);
 });
 
-it('count a wait that two people ended as one approval', async () => {
+it('metrics count a wait that two people ended as one approval', async () => {
   const agent = await startTestAgent(
     deferring({ quorum: 2, approvers: ['ada@example.com', 'bo@example.com'] }),
   );
@@ -107,7 +107,7 @@ it('count a wait that two people ended as one approval', async () => {
   ]);
 });
 
-it('tell how requests went, those that were refused at once among them', async () => {
+it('metrics report the results of requests, including early refusals', async () => {
   const agent = await startTestAgent();
   const count = async () => linesOf(agent, /^holdpoint_http_request_duration_seconds_count/);
   expect(await count()).toEqual([]);
@@ -127,7 +127,7 @@ it('tell how requests went, those that were refused at once among them', async (
   ]);
 });
 
-it('tell how calls to models went, and what they took', async () => {
+it('metrics report the results and the usage of model calls', async () => {
   const agent = await startTestAgent();
   await agent.send('one', [{ tool: 'echo' }, { say: 'hi' }]);
   const labels =
@@ -147,13 +147,13 @@ it('tell how calls to models went, and what they took', async () => {
   ]);
 });
 
-it('have names that Prometheus takes for their kinds', async () => {
+it('metrics have names that Prometheus accepts for their kinds', async () => {
   const agent = await startTestAgent();
   const types = await linesOf(agent, /^# TYPE /);
   expect(types.filter((line) => line.endsWith('_total gauge'))).toEqual([]);
 });
 
-it('count rulings, decisions and waits of calls of other programs', async () => {
+it('metrics count rulings, decisions and waits of calls of other programs', async () => {
   const agent = await startTestAgent({
     gate: { tools: { pay: {}, look: {} } },
     security: { defer: { enabled: true, tools: { pay: { to: 'channel:console:*' } } } },
@@ -197,7 +197,7 @@ it('count rulings, decisions and waits of calls of other programs', async () => 
   ]);
 });
 
-it('tell how long the oldest call waits, and when the next one expires', async () => {
+it('metrics report the age of the oldest wait, and the next deadline', async () => {
   const agent = await startTestAgent(deferring({ timeout: '1h' }));
   const lines = () => linesOf(agent, /^holdpoint_(deferrals_(oldest|next)|deadlines)/);
   expect(await lines()).toEqual([
@@ -217,7 +217,7 @@ it('tell how long the oldest call waits, and when the next one expires', async (
   await held;
 });
 
-it('count callers who are refused before they are routed', async () => {
+it('metrics count callers that are refused before routing', async () => {
   const rate_limit = { read_rps: 0.001, read_burst: 3, write_rps: 1_000, write_burst: 1_000 };
   const settings = { token: 'canary-0b5c-token' };
   const auth = { required: true, providers: [{ type: 'static_token', settings }] };
@@ -257,7 +257,7 @@ it('count callers who are refused before they are routed', async () => {
   ]);
 });
 
-it('describe the daemon, its store and its policy', async () => {
+it('metrics describe the daemon, its store and its policy', async () => {
   const agent = await startTestAgent();
   await agent.send('one', [{ say: 'hi' }]);
   const lines = await linesOf(
@@ -282,14 +282,14 @@ it('describe the daemon, its store and its policy', async () => {
   });
 });
 
-it('are the same for many scrapes at once', async () => {
+it('metrics are equal for many scrapes at once', async () => {
   const agent = await startTestAgent();
   await agent.get('/metrics');
   const answers = await Promise.all(Array.from({ length: 20 }, () => agent.get('/metrics')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-it('count every kind of request by its route and status', async () => {
+it('metrics count every kind of request by its route and status', async () => {
   const agent = await startTestAgent({
     gate: { tools: { look: {} }, acs: { secrets: { client: 'a-secret-of-32-characters-012345' } } },
     mcp: { servers: [{ name: 'shop', url: 'http://127.0.0.1:9/', tools: { deny: [] } }] },

@@ -180,8 +180,8 @@ function doorFor(command: ModelCommand, rules: ModelRules, door: string): string
   return command.calls === 1 && rules.onReject === 'fail' ? door : 'legacy';
 }
 
-describe('the daemon, beside a model of its rules in a page', () => {
-  it('answers every command on every surface as the model does', async () => {
+describe('the daemon, next to a one-page model of its rules,', () => {
+  it('answers every command on every surface like the model', async () => {
     const provider = await startIdentityProvider();
     await fc.assert(
       fc.asyncProperty(plays, async ({ rules, commands, doors: chosen }) => {

@@ -20,7 +20,7 @@ const modify = {
 const metadata = ['metadata: {service: {requires: {env: {required: [PAY_TOKEN]}}}}'];
 const env = { PAY_TOKEN: 's3cr3t-of-the-shop' };
 
-it('what MODIFY changed is told for ever, without secrets, also after a restart', async () => {
+it('the changes of MODIFY are stored permanently, without secrets, also after a restart', async () => {
   const agent = await startGovernedAgent({ security: { modify } }, { metadata, env });
   await agent.send('t1', script);
   const read = async (one: typeof agent) => {
@@ -40,7 +40,7 @@ it('what MODIFY changed is told for ever, without secrets, also after a restart'
   expect(await read(again)).toEqual(told);
 });
 
-it('whoever decides on a call that MODIFY changed is shown by which rule, and what it was', async () => {
+it('an approver of a call that MODIFY changed sees the rule and the original', async () => {
   const defer = { enabled: true, tools: { pay: { to: 'channel:console:*', timeout: '5m' } } };
   const agent = await startGovernedAgent({ security: { modify, defer } }, { metadata, env });
   const answered = agent.send('t1', script);

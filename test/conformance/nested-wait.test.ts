@@ -13,7 +13,7 @@ const script = (tool: string, id = 't1') => ({
   },
 });
 
-it('an agent whose call waits at another agent says where and for whom, and goes on once it is released', async () => {
+it('an agent whose call waits at another agent reports where and for whom, and continues after the release', async () => {
   const bank = await startTestAgent({ ...deferring(), server: { mcp: true } });
   const { port } = new URL(bank.url);
   const desk = await startTestAgent({
@@ -44,7 +44,7 @@ it('an agent whose call waits at another agent says where and for whom, and goes
   expect(bank.folder.paid).toHaveLength(1);
 });
 
-it('equal calls of two tasks wait at another agent side by side, and each of them runs', async () => {
+it('equal calls of two tasks wait at another agent separately, and each of them runs', async () => {
   const bank = await startTestAgent({ ...deferring(), server: { mcp: true } });
   const { port } = new URL(bank.url);
   const desk = await startTestAgent({
@@ -64,7 +64,7 @@ it('equal calls of two tasks wait at another agent side by side, and each of the
   expect(bank.folder.paid).toHaveLength(2);
 });
 
-it('a call that waits at another agent for too long is called off, and the model is told that it never ran', async () => {
+it('a call that waits at another agent for too long is canceled, and the model learns that it never ran', async () => {
   const bank = await startTestAgent({ ...deferring(), server: { mcp: true } });
   const { port } = new URL(bank.url);
   const server = { name: 'bank', url: `${bank.url}/mcp`, tools: { deny: [] } };

@@ -38,7 +38,7 @@ const until = (service: FakePushService, count: number) =>
   vi.waitUntil(() => service.received.length >= count, patient);
 
 describe('notifications of the approvals page', () => {
-  it('push the number of waiting calls alone, encrypted, to the people who may decide', async () => {
+  it('contain only the number of waiting calls, encrypted, for the people who may decide', async () => {
     const desk = await startNotifiedDesk();
     const ann = await subscribe(desk, 'ann');
     const bob = await subscribe(desk, 'bob');
@@ -65,7 +65,7 @@ describe('notifications of the approvals page', () => {
     expect(payload.sub).toBe(origin);
   });
 
-  it('go by the group of the sign-in, and not to the requester under four eyes', async () => {
+  it('follow the group of the sign-in, and exclude the requester under four eyes', async () => {
     const desk = await startNotifiedDesk({
       approvers: ['group:finance', 'shop@example.com'],
       four_eyes: true,
@@ -78,7 +78,7 @@ describe('notifications of the approvals page', () => {
     expect(shop.browser.texts(desk.service)).toEqual([]);
   });
 
-  it('count calls that begin together once, and are retried after a failure', async () => {
+  it('report calls that begin together once, and are retried after a failure', async () => {
     const desk = await startNotifiedDesk();
     const ann = await subscribe(desk, 'ann');
     desk.service.answers.push(503);
@@ -92,7 +92,7 @@ describe('notifications of the approvals page', () => {
     expect(desk.service.received).toHaveLength(2);
   });
 
-  it('end with the sign-out of the session, with a removal, and with a push service that answers 410', async () => {
+  it('end with the sign-out of the session, with a removal, and with 410 from a push service', async () => {
     const desk = await startNotifiedDesk();
     const first = await subscribe(desk, 'ann');
     const second = await subscribe(desk, 'ann');
@@ -137,7 +137,7 @@ describe('notifications of the approvals page', () => {
     expect(bob.browser.texts(desk.service)).toEqual([]);
   });
 
-  it('end for the devices of a push service that the settings no longer have', async () => {
+  it('end for the devices of a push service that was removed from the settings', async () => {
     const desk = await startNotifiedDesk();
     const kept = await startPushService();
     const { folder } = desk.agent;
@@ -178,7 +178,7 @@ describe('notifications of the approvals page', () => {
     expect((await ann.api('devices')).body.devices).toEqual([]);
   });
 
-  it('belong to ten devices of a person, and to the last person of a browser', async () => {
+  it('belong to at most ten devices of a person, and to the last person of a browser', async () => {
     const desk = await startNotifiedDesk();
     const ann = await signedIn(desk);
     const browsers = Array.from({ length: 11 }, () => new PushedBrowser(desk.service.origin));

@@ -33,7 +33,7 @@ async function told(
 }
 
 describe('GET /openapi.json', () => {
-  it('is valid OpenAPI 3.1 with nothing to complain of', async () => {
+  it('is valid OpenAPI 3.1 without a lint finding', async () => {
     const config = await createConfig({
       extends: ['spec', 'recommended'],
       // Whose agent it is and on which terms is not for its runtime to say.
@@ -59,13 +59,13 @@ describe('GET /openapi.json', () => {
     expect(known.toSorted()).toEqual(routed.toSorted());
   });
 
-  it('describes no route that is not there', () => {
+  it('describes no missing route', () => {
     const routed = new Set(['POST /', ...new SurfaceRoutes().all()]);
     expect(Object.keys(operations).filter((way) => !routed.has(way))).toEqual([]);
     expect(a2aOperation('GET', '/a2a/nothing')).toBeUndefined();
   });
 
-  it('says who the agent is and where, and is kept by nobody', async () => {
+  it('names the agent and its address, and is not cached', async () => {
     const { status, headers } = await told('GET', '/openapi.json');
     expect({ status, cache: headers.get('cache-control') }).toEqual({
       status: 200,
@@ -78,7 +78,7 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  it('says how to sign in, is public, and holds no secret and no path of the machine', async () => {
+  it('describes the sign-in, is public, and contains no secret and no path of the machine', async () => {
     const secret = 'CANARY-of-the-token';
     const guarded = await startTestAgent(
       {
@@ -123,7 +123,7 @@ describe('GET /openapi.json', () => {
   });
 });
 
-describe('what is answered is as described', () => {
+describe('an answer matches its description', () => {
   it('for a task from its send to its decision', async () => {
     const task = { id: 'held', message: playing([{ tool: 'pay', args: { n: 1 } }, { say: 'ok' }]) };
     const held = told('POST', '/tasks/send', { task });

@@ -56,7 +56,7 @@ const approve = { decision: 'approve' };
 const noPasskey = { error: 'this call needs a passkey; approve it on the approvals page' };
 
 describe('a rule with require_passkey', () => {
-  it('refuses an approval by every other way, and takes a rejection', async () => {
+  it('refuses an approval by every other way, and accepts a rejection', async () => {
     const { agent, ...desk } = await startPasskeyDesk();
     const { answer, call, pinned } = await park(agent);
     const ann = await signedIn({ agent, ...desk });
@@ -75,7 +75,7 @@ describe('a rule with require_passkey', () => {
     expect(agent.folder.paid).toEqual([]);
   });
 
-  it('takes an approval with a passkey, whose receipt verifies offline, and no changed member of it', async () => {
+  it('accepts an approval with a passkey, whose receipt verifies offline, and with no changed member', async () => {
     const { agent, ...desk } = await startPasskeyDesk();
     const { answer, call, pinned } = await park(agent);
     const ann = await signedIn({ agent, ...desk });
@@ -107,7 +107,7 @@ describe('a rule with require_passkey', () => {
     }
   });
 
-  it('takes no answer twice, for another decision, call, person, session or origin', async () => {
+  it('accepts no answer twice, nor for another decision, call, person, session or origin', async () => {
     const { agent, ...desk } = await startPasskeyDesk({ edit: true });
     const { pinned } = await park(agent);
     const ann = await signedIn({ agent, ...desk });
@@ -159,7 +159,7 @@ describe('a rule with require_passkey', () => {
     expect(await passkeyFault(claims)).toBeNull();
   });
 
-  it('counts an approval of a quorum with a passkey alone', async () => {
+  it('counts an approval of a quorum only with a passkey', async () => {
     const { agent, ...desk } = await startPasskeyDesk({ quorum: 2 });
     const { answer, pinned } = await park(agent);
     const ann = await signedIn({ agent, ...desk });
@@ -225,7 +225,7 @@ describe('the passkeys of a person', () => {
     expect((await bob.api('passkeys', taken)).body.error).toBe('this passkey is in use already');
   });
 
-  it('are needed for a call that waited when the rule came to demand them', async () => {
+  it('are needed for a call that waited when the rule began to require them', async () => {
     const { agent, ...desk } = await startDesk({
       rule: { approvers, quorum: 2 },
       page: { passkey_delay: '1ms' },

@@ -53,7 +53,7 @@ describe('approvers by group', () => {
   const rule = { approvers: ['group:finance', 'claim:role=auditor'] };
   const people = { groups: { finance: [ann] } };
 
-  it('counts no approval of a person who has left the group since', async () => {
+  it('count no approval of a person who has left the group', async () => {
     const { agent, held, decide } = await agentOf(
       { approvers: ['group:finance'], quorum: 2 },
       {
@@ -86,19 +86,19 @@ describe('approvers by group', () => {
     ['a member by the token', bo, { groups: ['finance'] }, 200],
     ['a person with the claim', bo, { role: 'auditor' }, 200],
     ['a person with the claim in a list', bo, { role: ['clerk', 'auditor'] }, 200],
-    ['a person whose claims are texts, not lists', bo, { groups: 'finance' }, 200],
+    ['a person whose claims are strings, not lists', bo, { groups: 'finance' }, 200],
     ['a claim of groups that is a map', bo, { groups: { finance: true } }, 404],
-    ['a claim of groups with something else in it', bo, { groups: ['finance', 7] }, 404],
+    ['a claim of groups with another value in it', bo, { groups: ['finance', 7] }, 404],
     ['a claim that is a map', bo, { role: { auditor: true } }, 404],
     ['a stranger', bo, { groups: ['legal'], role: 'clerk' }, 404],
     ['a group of another name', bo, { groups: ['Finance', 'group:finance'] }, 404],
-  ])('let decide: %s', async (_, email, claims, status) => {
+  ])('may decide: %s', async (_, email, claims, status) => {
     const { held, decide } = await agentOf(rule, people);
     await held('t1');
     expect(await decide('t1', email, claims)).toBe(status);
   });
 
-  it('list waiting calls for members, and show them the whole call', async () => {
+  it('list waiting calls for members, with the whole call', async () => {
     const { held, as } = await agentOf(rule, people);
     await held('t1');
     const seen = async (email: string, claims: JWTPayload = {}) => {
@@ -110,7 +110,7 @@ describe('approvers by group', () => {
     ]);
   });
 
-  it('refuse a person who was removed from the group', async () => {
+  it('exclude a person who was removed from the group', async () => {
     const { agent, held, decide } = await agentOf(rule, people);
     await held('t1');
     write(agent.folder, { groups: { finance: [bo] } });
@@ -119,7 +119,7 @@ describe('approvers by group', () => {
     expect([await decide('t1', ann), await decide('t1', bo)]).toEqual([404, 200]);
   });
 
-  it('do not believe the groups of a token for another email', async () => {
+  it('ignore the groups of a token for another email', async () => {
     const { held, as } = await agentOf(rule, { groups: { finance: [], other: [bo] } }, false);
     await held('t1');
     const member = await as(bo, { groups: ['finance'] });
@@ -133,7 +133,7 @@ describe('a quorum of groups', () => {
   const rule = { quorum: { 'group:finance': 1, 'group:legal': 1 } };
   const people = { groups: { finance: [ann, bo], legal: [bo, cy] } };
 
-  it('needs a person of each, and counts nobody twice', async () => {
+  it('needs a person of each, and counts no one twice', async () => {
     const { agent, held, decide, as } = await agentOf(rule, people);
     await held('t1');
     expect([await decide('t1', bo), await decide('t1', bo)]).toEqual([200, 200]);
@@ -152,7 +152,7 @@ describe('a quorum of groups', () => {
     expect(decisionOf(agent, 't1')?.['as']).toEqual(['group:finance']);
   });
 
-  it('is not met by two people of one group', async () => {
+  it('is not reached by two people of one group', async () => {
     const { agent, held, decide } = await agentOf(rule, {
       groups: { finance: [ann, bo], legal: [cy] },
     });
@@ -169,7 +169,7 @@ describe('a delegation', () => {
     away: [{ person, until: '2100-01-01', delegate }],
   });
 
-  it('lets a person decide for another one, which the log says', async () => {
+  it('lets a person decide for another one, which the log records', async () => {
     const { agent, held, decide, requester } = await agentOf({ approvers: [ann] }, away(ann, bo));
     await held('t1');
     expect(await decide('t1', bo)).toBe(200);
@@ -178,7 +178,7 @@ describe('a delegation', () => {
     expect((await requester.get('/tasks/t1')).status).toBe(200);
   });
 
-  it('does not let a requester decide through somebody else', async () => {
+  it('does not let a requester decide through another person', async () => {
     const rule = { approvers: ['rita@example.com', ann], four_eyes: true };
     const { held, decide } = await agentOf(rule, away('rita@example.com', bo));
     await held('t1');
@@ -187,7 +187,7 @@ describe('a delegation', () => {
   });
 });
 
-it('asks the person on call', async () => {
+it('the person on call is asked', async () => {
   const rotation = { people: [bo], starts: '2026-01-05T09:00', zone: 'Europe/Berlin' };
   const { held, decide } = await agentOf(
     { approvers: ['oncall:ops'] },
@@ -203,7 +203,7 @@ describe('a change of people.yaml', () => {
   const errorsOf = ({ log }: TestAgent) =>
     log.filter(({ level }) => level === 'error').map(({ message }) => message);
 
-  it('that leaves a rule without approvers is in force, and is reported', async () => {
+  it('that leaves a rule without approvers is applied, and is reported', async () => {
     const { agent, held, decide } = await agentOf(rule, { oncall: { ops: rotation } });
     await held('t1');
     write(agent.folder, {});

@@ -16,7 +16,7 @@ async function inFiles(folder: string): Promise<string | null> {
   return policyDigest(agent.config, agent.toolbox.skills);
 }
 
-it('a rule that was changed in the file is never said to be in force, whatever edits led there', async () => {
+it('a changed rule in the file is never shown as current, after any edits', async () => {
   const agent = await startTestAgent({ security: { policy: { reload: 'manual' } } });
   const directory = agent.folder.path;
   const path = join(directory, 'service.yaml');
@@ -57,7 +57,7 @@ it('a rule that was changed in the file is never said to be in force, whatever e
   );
 });
 
-it('other credentials of a call in the file are not said to be in force', async () => {
+it('changed credentials in the file are not shown as current', async () => {
   const agent = await startTestAgent();
   const directory = agent.folder.path;
   const path = join(directory, 'service.yaml');

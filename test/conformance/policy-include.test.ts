@@ -32,7 +32,7 @@ const eventsOf = (agent: TestAgent, name: string) =>
   agent.audit().flatMap(({ event, fields }) => (event === name ? [fields ?? {}] : []));
 
 describe('an agent that includes a policy', () => {
-  it('holds what that holds, and the log names the rule with its file', async () => {
+  it('holds what the policy holds, and the log names the rule with its file', async () => {
     const agent = await startTestAgent({}, { folder: folderWith(holding) });
     void agent.send('t1', paying).catch(() => undefined);
     await reached(agent, 't1', 'deferred');
@@ -102,7 +102,7 @@ describe('a policy from a URL', () => {
     return { url: `http://127.0.0.1:${port}/policy.yaml`, server, requests: () => requests };
   }
 
-  it('is fetched once, and read from its copy when there is no network', async () => {
+  it('is fetched once, and read from its copy without a network', async () => {
     const { url, server, requests } = await serving(denying);
     const include = [{ url, sha256: digestOf(denying) }];
     const folder = new AgentFolder({ security: { policy: { include } } });
@@ -121,7 +121,7 @@ describe('a policy from a URL', () => {
   it.each<[string, string, RegExp]>([
     ['another content', holding, /: its SHA-256 is [0-9a-f]{64}, not [0-9a-f]{64}$/],
     ['a long one', 'x'.repeat(300_000), /: it is larger than 256 KiB$/],
-  ])('stops the start with one sentence: %s', async (_, text, sentence) => {
+  ])('stops the start with one message: %s', async (_, text, sentence) => {
     const { url } = await serving(text);
     const include = [{ url, sha256: digestOf(denying) }];
     const folder = new AgentFolder({ security: { policy: { include } } });

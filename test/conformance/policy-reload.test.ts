@@ -42,7 +42,7 @@ const stateOf = async (agent: TestAgent, id: string) =>
   (await agent.send(id, paying)).body.status.state;
 
 describe('rules that change while the agent runs', () => {
-  it('come into force without a restart, and the log has both digests before the first ruling', async () => {
+  it('are applied without a restart, and the log has both digests before the first ruling', async () => {
     const agent = await startTestAgent();
     expect(await stateOf(agent, 't1')).toBe('completed');
     await apply(agent, denying);
@@ -66,7 +66,7 @@ describe('rules that change while the agent runs', () => {
     ['a condition', holding({ when: 'args.amount == "6"' }), 'completed'],
     ['a shadow', { ...holding(), policy: { mode: 'shadow' } }, 'completed'],
     [
-      'a rewriting that may not run',
+      'a rewriting with a forbidden result',
       {
         ...denying,
         guardrails: { enabled: true, denied_tools: [{ tool: 'pay', when: 'args.amount == "0"' }] },
@@ -107,7 +107,7 @@ describe('rules that change while the agent runs', () => {
     expect(body.status.message.parts[0].text).toBe('denied by guardrail: pay is a denied tool');
   });
 
-  it('demand of a waiting call the approvers and the quorum of both policies', async () => {
+  it('require for a waiting call the approvers and the quorum of both policies', async () => {
     const [ann, bob, eve] = ['ann', 'bob', 'eve'].map((name) => `${name}@example.com`);
     const agent = await startTestAgent({ security: holding({ approvers: [ann, bob, eve] }) });
     void agent.send('t1', paying).catch(() => undefined);
@@ -120,7 +120,7 @@ describe('rules that change while the agent runs', () => {
     await reached(agent, 't1', 'completed');
   });
 
-  it('leave a call that runs under the policy that ruled on it, with its digest', async () => {
+  it('do not change a running call, which keeps its policy and digest', async () => {
     const agent = await startTestAgent();
     const sent = agent.send('t1', [{ tool: 'hold' }, { say: '{result}' }]);
     await vi.waitUntil(() => agent.folder.held.length === 1, patient);
@@ -141,11 +141,11 @@ describe('rules that change while the agent runs', () => {
 describe('a file that cannot be applied', () => {
   it.each<[string, (agent: TestAgent) => void, RegExp]>([
     [
-      'half of it',
+      'half of a file',
       (agent) => writeFileSync(fileOf(agent), readFileSync(fileOf(agent), 'utf8').slice(0, 60)),
       /^service\.yaml:\d+:\d+: /,
     ],
-    ['an empty one', (agent) => writeFileSync(fileOf(agent), ''), /^service\.yaml:1:1: /],
+    ['an empty file', (agent) => writeFileSync(fileOf(agent), ''), /^service\.yaml:1:1: /],
     ['none', (agent) => rmSync(fileOf(agent)), /^service\.yaml:1:1: there is no service\.yaml in /],
     [
       'a rule for an unknown tool',
@@ -195,8 +195,8 @@ describe('a file that cannot be applied', () => {
   });
 });
 
-describe('settings of the start', () => {
-  it('are named, keep their value, and do not keep the rules from coming into force', async () => {
+describe('settings that need a restart', () => {
+  it('are named, keep their value, and do not delay the rules', async () => {
     const agent = await startTestAgent();
     const defer = { bind_approver: true, on_restart: 'resume' };
     await Promise.all([
@@ -222,7 +222,7 @@ describe('settings of the start', () => {
 describe('the mode manual', () => {
   const manual = { policy: { reload: 'manual' } };
 
-  it('applies rules at POST /policy/reload only, which is for the token of the daemon', async () => {
+  it('applies rules at POST /policy/reload only, which needs the token of the daemon', async () => {
     const agent = await startTestAgent({ security: manual });
     write(agent, { ...manual, ...denying });
     await vi.waitUntil(() => eventsOf(agent, 'policy_file_changed').length > 0, patient);

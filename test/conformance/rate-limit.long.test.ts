@@ -32,7 +32,7 @@ const tooManyRequests = {
 };
 
 describe('the rate limit', () => {
-  it('lets the burst pass, and answers the next with 429, Retry-After and the headers of every answer', async () => {
+  it('allows the burst, and answers the next with 429, Retry-After and the headers of every answer', async () => {
     const agent = await limited({ write_burst: 20 });
     const send = () => agent.post('/tasks/send', { message: saying('hi') });
     for (let count = 0; count < 20; count += 1) expect((await send()).status).toBe(200);
@@ -50,7 +50,7 @@ describe('the rate limit', () => {
     expect((await agent.get('/tasks')).status).toBe(200);
   });
 
-  it('stands before authentication, and is spent by whoever fails it', async () => {
+  it('comes before authentication, and counts failed ones', async () => {
     const settings: ServiceSettings & { server: object } = {
       auth: { required: true },
       server: { rate_limit: { read_rps: 0.001, read_burst: 2 } },
@@ -64,7 +64,7 @@ describe('the rate limit', () => {
     expect((await agent.get('/readyz')).status).toBe(200);
   });
 
-  it('is on when nobody asks for it', async () => {
+  it('is on by default', async () => {
     const agent = await startTestAgent({ server: {} } as ServiceSettings, { noAuth: true });
     const burst = await Promise.all(
       Array.from({ length: 400 }, () => agent.post('/tasks/t1/decisions', {})),
@@ -77,7 +77,7 @@ describe('the rate limit', () => {
   it.each([
     ['JSON-RPC', (agent: TestAgent) => agent.rpc('tasks/cancel', { id: 't1', reason: 'timeout' })],
     ['REST', (agent: TestAgent) => agent.post('/tasks/t1/cancel', { reason: 'timeout' })],
-  ])('never holds a cancel by %s back when it is exempt', async (_, cancel) => {
+  ])('never delays a cancel by %s when it is exempt', async (_, cancel) => {
     const agent = await limited({ write_burst: 1 });
     const held = agent.send('t1', [{ tool: 'hold' }, { say: 'done' }]);
     await agent.reached('t1', 'working');
@@ -93,7 +93,7 @@ describe('the rate limit', () => {
     ['A2A 0.3.0', (agent: AgentClient) => agent.post('/v1/tasks/t1:cancel', {}), tooManyRequests],
     ['A2A 1.0', (agent: AgentClient) => agent.post('/a2a/tasks/t1:cancel', {}), tooManyRequests],
   ])(
-    'holds a cancel by %s back that does not authenticate, and tells of a thousand in two lines',
+    'delays an unauthenticated cancel by %s, and logs a thousand in two lines',
     async (_, cancel, refusal) => {
       const settings: ServiceSettings & { server: object } = {
         auth: { required: true },
@@ -112,7 +112,7 @@ describe('the rate limit', () => {
     },
   );
 
-  it('lets a cancel through that authenticates, after a thousand that did not from elsewhere', async () => {
+  it('allows an authenticated cancel after a thousand unauthenticated ones from elsewhere', async () => {
     const settings: ServiceSettings & { server: object } = {
       auth: { required: true },
       server: {
@@ -149,7 +149,7 @@ describe('the rate limit', () => {
     expect(await agent.post('/', body)).toMatchObject(tooManyCalls);
   });
 
-  it('counts every address by itself, as a trusted proxy names it', async () => {
+  it('counts every address separately, as a trusted proxy names it', async () => {
     const agent = await limited({ read_burst: 1, trusted_proxies: ['loopback'] });
     const from = async (address: string) =>
       (await agent.get('/tasks', { 'x-forwarded-for': address })).status;
@@ -159,7 +159,7 @@ describe('the rate limit', () => {
     expect(await from('203.0.113.9, 192.0.2.1')).toBe(429);
   });
 
-  it('believes nobody about an address when no proxy is trusted', async () => {
+  it('ignores forwarded addresses when no proxy is trusted', async () => {
     const agent = await limited({ read_burst: 1 });
     expect((await agent.get('/tasks', { 'x-forwarded-for': '192.0.2.1' })).status).toBe(200);
     expect((await agent.get('/tasks', { 'x-forwarded-for': '192.0.2.2' })).status).toBe(429);
@@ -174,7 +174,7 @@ describe.concurrent('the limits of a daemon', () => {
     ['the file', ['--no-auth'], {}, 1],
     ['the variables', ['--no-auth'], env, 2],
     ['the flags', args, env, 3],
-  ])('are those of %s before what follows', async (_, given, variables, burst) => {
+  ])('from %s override the later sources', async (_, given, variables, burst) => {
     const directory = await refundAgent(yaml);
     const { url, stop } = await startDaemon(directory, { args: given, env: variables });
     const found = [];
@@ -185,7 +185,7 @@ describe.concurrent('the limits of a daemon', () => {
   });
 });
 
-describe.concurrent('a limit that cannot be kept', () => {
+describe.concurrent('an invalid limit', () => {
   it('is wrong usage as a flag', async () => {
     expect(await holdpoint(['run', '--rate-limit-read-rps', 'many'])).toMatchObject({
       code: 2,
@@ -206,7 +206,7 @@ describe.concurrent('a limit that cannot be kept', () => {
     });
   });
 
-  it('is told where it stands in the file', async () => {
+  it('is reported with its place in the file', async () => {
     const directory = await refundAgent(
       'agent_id: x\nserver:\n  cors_origins: ["https://a.example/"]\n  rate_limit: {trusted_proxies: [here]}\n',
     );

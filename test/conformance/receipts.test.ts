@@ -49,7 +49,7 @@ function filesOf(files: Record<string, string>): Record<string, string> {
 }
 
 describe('the receipt of a call', () => {
-  it('says who asked, who decided, what ran, and which lines of the log carry it', async () => {
+  it('states the requester, the decision, the run, and the lines of the log', async () => {
     const { agent, call, path } = await agentWithCall();
     const { status, headers, body } = await agent.get(path);
     expect([status, headers.get('content-type')]).toEqual([200, 'application/jose']);
@@ -159,7 +159,7 @@ describe.skipIf(isOverPostgres)('a receipt of a log that was changed without its
 
   it.each<[string, (line: LogLine) => LogLine, boolean, RegExp]>([
     ['a decision was changed', byEve, false, unlinked],
-    ['a decision was changed and the chain made anew', byEve, true, unmatched],
+    ['a decision was changed and the chain rebuilt', byEve, true, unmatched],
     [
       'a decision was moved to another task',
       only('task_deferred_decision', (line) => ({ ...line, task_id: 't2' })),
@@ -167,7 +167,7 @@ describe.skipIf(isOverPostgres)('a receipt of a log that was changed without its
       unlinked,
     ],
     [
-      'a signature was removed and the chain made anew',
+      'a signature was removed and the chain rebuilt',
       only('task_deferred_decision', ({ sig: _, ...line }) => line),
       true,
       missing,
@@ -212,8 +212,8 @@ describe.skipIf(isOverPostgres)('a receipt of a log that was changed without its
   });
 });
 
-describe('a receipt that does not exist', () => {
-  it('is told apart: no task, no call, and an agent that does not sign', async () => {
+describe('a missing receipt', () => {
+  it('has its reason: no task, no call, or an agent that does not sign', async () => {
     const agent = await startTestAgent({ audit: { sign: true } });
     await agent.send('t1', [{ say: 'hello' }]);
     expect(await agent.get('/tasks/none/calls/x/receipt')).toMatchObject({

@@ -40,7 +40,7 @@ async function startApart(timeout: string) {
 /** How far a time in an answer is from now, in milliseconds. */
 const awayFrom = (now: number, time: string): number => Math.abs(Date.parse(time) - now);
 
-it('clocks two minutes apart: deadlines and times are those of the database', async () => {
+it('clocks two minutes apart: deadlines and times come from the database', async () => {
   const { agents, server, database } = await startApart('4s');
   for (const [index, agent] of agents.entries()) {
     const id = `t${index}`;
@@ -63,7 +63,7 @@ it('clocks two minutes apart: deadlines and times are those of the database', as
   expect(lines.filter(({ ts }) => awayFrom(now, String(ts)) > minute)).toEqual([]);
 });
 
-it('clocks two minutes apart: a call that waits is decided anywhere, and nobody is taken for gone', async () => {
+it('clocks two minutes apart: a waiting call is decided anywhere, and no daemon counts as exited', async () => {
   const { agents, server, database } = await startApart('30s');
   const [behind, right, ahead] = agents;
   const pairs = [

@@ -11,7 +11,7 @@ import { deferring, reached, textOf } from '../helpers/test-agent.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-it('a daemon that stands still has its work taken up, and can commit nothing of it when it goes on', async () => {
+it('a suspended daemon loses its work to others, and commits nothing of it when it resumes', async () => {
   const cluster = await Cluster.start({ store: 'postgres', onRestart: 'resume' });
   onTestFinished(() => cluster.close());
   const [a, b] = cluster.alive as [AgentProcess, AgentProcess];
@@ -31,7 +31,7 @@ it('a daemon that stands still has its work taken up, and can commit nothing of 
   expect(await brokenInvariants(cluster, new Load(cluster, () => 0))).toEqual([]);
 });
 
-it('a standby that is promoted under load has all that was acknowledged', async () => {
+it('a standby that is promoted under load has every acknowledged write', async () => {
   const primary = await PostgresServer.start();
   onTestFinished(() => primary.remove());
   const through = await TcpSwitch.open(primary.port);

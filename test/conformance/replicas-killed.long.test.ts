@@ -35,8 +35,8 @@ async function atWork(
 
 const byValue = (one: number, other: number): number => one - other;
 
-describe('a daemon that is killed', () => {
-  it('takes no wait with it: the call is decided elsewhere, and runs there once', async () => {
+describe('a killed daemon', () => {
+  it('does not end its waits: the call is decided elsewhere, and runs there once', async () => {
     const cluster = await clusterOf('abandon');
     const [a, b, c] = cluster.alive as [AgentProcess, AgentProcess, AgentProcess];
     a.send('t1', pay).catch(() => undefined);
@@ -52,7 +52,7 @@ describe('a daemon that is killed', () => {
     ['abandon', 'interrupted by service restart'],
     ['resume', 'interrupted by service restart: hold had started and its outcome is unknown'],
   ] as const)(
-    'has its work taken up within ten seconds (on_restart: %s), and no tool runs twice',
+    'has its work taken over within ten seconds (on_restart: %s), and no tool runs twice',
     async (onRestart, text) => {
       const cluster = await clusterOf(onRestart);
       const b = cluster.alive[1] as AgentProcess;
@@ -71,8 +71,8 @@ describe('a daemon that is killed', () => {
   );
 });
 
-describe('a database that is gone', () => {
-  it('refuses new work, keeps who waits, and goes on when it is back', async () => {
+describe('an unreachable database', () => {
+  it('refuses new work, keeps waiting calls, and continues when it is back', async () => {
     const cluster = await clusterOf('resume');
     const [a, b] = cluster.alive as [AgentProcess, AgentProcess];
     const working = await atWork(cluster, 0, 't1');
@@ -96,7 +96,7 @@ it.each([
   ['agents', 'agent'],
   ['gates', 'gate'],
 ] as const)(
-  'twenty faults by chance break no promise of %s: daemons, connections and the database fall over under load',
+  'twenty random faults of daemons, connections and the database break no promise of %s under load',
   async (_, kind) => {
     const rounds = { store: 'postgres', onRestart: 'resume', rounds: 20, seed: 20, kind } as const;
     const { faults, broken, accepted, decisions } = await runRounds(rounds);

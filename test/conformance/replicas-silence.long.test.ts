@@ -61,9 +61,13 @@ const readyAs = (at: TestAgent, status: number, timeout: number) =>
 describe.each([
   ['there', 'there', ''],
   ['back', 'back', ''],
-  ['there and back, over TLS', 'both', `?sslmode=verify-full&sslrootcert=${join(files, 'ca.pem')}`],
-] as const)('a way to the database that falls silent (%s)', (_, way, query) => {
-  it('is noticed; others take the work up, and nothing old is committed', async () => {
+  [
+    'in both directions, over TLS',
+    'both',
+    `?sslmode=verify-full&sslrootcert=${join(files, 'ca.pem')}`,
+  ],
+] as const)('a connection to the database that becomes silent (%s)', (_, way, query) => {
+  it('is detected; others take over the work, and nothing old is committed', async () => {
     const { database, link, a, b } = await startTwo(query);
     const working = a.send('working', hold);
     const held = a.send('held', pay);

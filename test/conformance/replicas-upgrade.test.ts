@@ -36,7 +36,7 @@ async function startNext(database: string, settings: ServiceSettings = resuming)
   return launchAgentProcess(folder, onTestFinished, [], [], env, next.program);
 }
 
-describe('an upgrade of three daemons, one after the other', () => {
+describe('an upgrade of three daemons, one after the other,', () => {
   it('refuses no decision, loses no call and runs each once, while calls arrive everywhere', async () => {
     const { a, b, c, database } = await startReplicas(server, resuming);
     const folders = [a, b, c].map(({ folder }) => folder);
@@ -96,7 +96,7 @@ describe('an upgrade of three daemons, one after the other', () => {
     expect(verified.stdout).toContain('chain intact');
   });
 
-  it('lets a call at a daemon that was left behind join the equal one that waits at a newer daemon', async () => {
+  it('lets a call at an old daemon join the equal one that waits at a newer daemon', async () => {
     const settings = { ...resuming, server: { mcp: true } };
     const { a, b, c, database } = await startReplicas(server, settings);
     await Promise.all([b.stop(), c.stop()]);
@@ -118,7 +118,7 @@ describe('an upgrade of three daemons, one after the other', () => {
     expect([a.folder.paid.length, newer.folder.paid.length]).toEqual([0, 1]);
   });
 
-  it('lets a daemon that was left behind decide, cancel and answer for tasks of the newer ones', async () => {
+  it('lets an old daemon decide, cancel and answer for tasks of the newer ones', async () => {
     const { a, b, c, database } = await startReplicas(server, resuming);
     await Promise.all([b.stop(), c.stop()]);
     const newer = await startNext(database);

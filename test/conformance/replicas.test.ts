@@ -56,7 +56,7 @@ describe('three daemons of one agent', () => {
     await vi.waitFor(async () => expect(await lines()).toEqual(counted(0)), patient);
   });
 
-  it("are out of reach of each other's tools, as they are of their own", async () => {
+  it("are unreachable for each other's tools, like for their own", async () => {
     const open = { builtin_tools: ['http_request'], egress: { mode: 'dev-open' } };
     const { a, b, join } = await startReplicas(server, { ...deferring(), ...open });
     const late = await join();
@@ -105,7 +105,7 @@ describe('three daemons of one agent', () => {
     expect(told.at(-1)?.data.status.state).toBe('failed');
   });
 
-  it('call a task off that is at work elsewhere, whose tool ends with it', async () => {
+  it('cancel a task that runs elsewhere, whose tool ends with it', async () => {
     const { a, b } = await startReplicas(server);
     const held = a.send('long', [{ tool: 'hold' }, { say: 'never' }]);
     await vi.waitFor(() => expect(a.folder.held.length).toBe(1), patient);

@@ -22,20 +22,20 @@ describe('a body that cannot be read', () => {
     ['cut short', '{"message":', 400, malformed],
     ['no JSON', 'hello', 400, malformed],
     ['two values', '{}{}', 400, malformed],
-    ['a bare comma', '{"a":1,}', 400, malformed],
-    ['a lone quote', '"', 400, malformed],
+    ['only a comma', '{"a":1,}', 400, malformed],
+    ['a single quote', '"', 400, malformed],
     ['a prototype', '{"__proto__":{"polluted":1}}', 400, malformed],
-    ['a prototype further down', '{"message":{"parts":[{"__proto__":{}}]}}', 400, malformed],
+    ['a nested prototype', '{"message":{"parts":[{"__proto__":{}}]}}', 400, malformed],
     ['65 levels', '['.repeat(65) + ']'.repeat(65), 400, tooDeep],
     ['5000 levels', '{"a":'.repeat(5000) + '1' + '}'.repeat(5000), 400, tooDeep],
-    ['two million levels that never end', '['.repeat(2 ** 21), 400, tooDeep],
+    ['two million unclosed levels', '['.repeat(2 ** 21), 400, tooDeep],
     ['a million levels', '['.repeat(1_000_000) + ']'.repeat(1_000_000), 400, tooDeep],
   ])('is refused when it is %s', async (_, body, status, expected) => {
     expect(await agent.post('/tasks/send', body)).toMatchObject({ status, body: expected });
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('is refused when a key stands twice in one object, wherever it is sent to', async () => {
+  it('is refused when a key is repeated in one object, on every route', async () => {
     const error = 'a key stands twice in one object; send each key once';
     const parts = '[{"kind":"data","data":{"amount":5,"\\u0061mount":500}}]';
     const sent = await agent.post('/tasks/send', `{"message":{"parts":${parts}}}`);
@@ -53,7 +53,7 @@ describe('a body that cannot be read', () => {
     expect((await agent.post('/tasks/send', apart)).status).toBe(200);
   });
 
-  it('is refused when it is no UTF-8', async () => {
+  it('is refused when it is not UTF-8', async () => {
     const body = Buffer.from('{"message":{"parts":[{"kind":"text","text":"\xff"}]}}', 'latin1');
     expect(await agent.post('/tasks/send', body as never)).toMatchObject({
       status: 400,
@@ -61,7 +61,7 @@ describe('a body that cannot be read', () => {
     });
   });
 
-  it('is refused with a number that would be rounded, wherever it is sent to', async () => {
+  it('is refused with a number that would be rounded, on every route', async () => {
     const number = '2512292042121000001';
     const error = `the number ${number} cannot be read without changing it; send it as a string`;
     const parts = `[{"kind":"data","data":{"account_id":${number}}}]`;
@@ -83,7 +83,7 @@ describe('a body that cannot be read', () => {
   });
 
   it.each(['QQ', 'QQ=', 'QR==', 'Q-==', 'QQ==\n'])(
-    'is refused with a file that is no base64: %j',
+    'is refused with a file that is not base64: %j',
     async (bytes) => {
       const parts = [{ kind: 'file', file: { bytes } }];
       expect(await agent.post('/tasks/send', JSON.stringify({ message: { parts } }))).toMatchObject(
@@ -122,7 +122,7 @@ describe('a body that cannot be read', () => {
     });
   });
 
-  it('is refused with 415 in an encoding nobody knows', async () => {
+  it('is refused with 415 in an unknown encoding', async () => {
     const headers = { 'content-encoding': 'rot13' };
     expect(await agent.post('/tasks/send', '{}', headers)).toMatchObject({
       status: 415,
@@ -152,7 +152,7 @@ describe('the length of a body', () => {
     expect(await agent.post('/tasks/send', sized(limit + 1))).toMatchObject(refusal);
   });
 
-  it('is judged after unpacking', async () => {
+  it('is measured after unpacking', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const fits = await agent.post('/tasks/send', gzipSync(sized(1000)), headers);
     expect(textOf(fits)).toMatch(/^echo: x+$/);
@@ -161,7 +161,7 @@ describe('the length of a body', () => {
     expect(await agent.post('/tasks/send', bomb, headers)).toMatchObject(refusal);
   });
 
-  it('is not read to its end when it has none', async () => {
+  it('is not read to its end without a length', async () => {
     const { answer, written } = await pour();
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     // What the kernel buffers on both sides comes on top of what the daemon reads.
@@ -199,7 +199,7 @@ describe('a send', () => {
     ['nothing', undefined, shape],
     ['a list', [], shape],
     ['no message', {}, 'message must be an object with parts'],
-    ['a message in words', { message: 'hi' }, 'message must be an object with parts'],
+    ['a message as a string', { message: 'hi' }, 'message must be an object with parts'],
     ['a wrapped task without a message', { task: {} }, 'task.message must be an object with parts'],
     ['no parts', { message: {} }, 'message.parts must be a list of parts'],
     [
@@ -214,12 +214,12 @@ describe('a send', () => {
     ],
     ['another role', { message: { role: 'agent', parts: [text] } }, 'message.role must be "user"'],
     [
-      'a part of no kind',
+      'a part without a kind',
       { message: { parts: [{ text: 'hi' }] } },
       'message.parts.0.kind must be text, data or file',
     ],
     [
-      'a part of another kind',
+      'a part of an unknown kind',
       { message: { parts: [{ kind: 'sound' }] } },
       'message.parts.0.kind must be text, data or file',
     ],
@@ -229,7 +229,7 @@ describe('a send', () => {
       'message.parts.0 must be text, data or file',
     ],
     [
-      'a text that is none',
+      'a text that is not a string',
       { message: { parts: [text, { kind: 'text', text: 5 }] } },
       'message.parts.1.text must be a string',
     ],
@@ -245,12 +245,12 @@ describe('a send', () => {
       'message.parts.0.file must have exactly one of uri and bytes',
     ],
     [
-      'a file twice',
+      'a file with two sources',
       { message: { parts: [{ kind: 'file', file: { uri: 'a:b', bytes: '' } }] } },
       'message.parts.0.file must have exactly one of uri and bytes',
     ],
     [
-      'bytes that are none',
+      'invalid bytes',
       { message: { parts: [{ kind: 'file', file: { bytes: '%' } }] } },
       'message.parts.0.file.bytes must be base64',
     ],
@@ -280,7 +280,7 @@ describe('a send', () => {
       { id, message: { parts: [text] } },
       'id must be 1 to 128 characters of A-Z a-z 0-9 . _ : -, the first a letter or a digit',
     ]),
-  ])('with %s is refused in words', async (_, body, error) => {
+  ])('with %s is refused with a message', async (_, body, error) => {
     const refusal = { status: 400, body: { error } };
     expect(await agent.post('/tasks/send', body)).toMatchObject(refusal);
     expect((await agent.rpc('tasks/send', body)).body.error).toEqual({
@@ -291,7 +291,7 @@ describe('a send', () => {
     expect((await agent.get('/tasks')).body).toEqual({ tasks: [] });
   });
 
-  it('takes every kind of part, an id of every character, and keys it does not know', async () => {
+  it('accepts every kind of part, an id of every character, and unknown keys', async () => {
     const id = `AZaz09._:-${'x'.repeat(118)}`;
     const parts = [
       text,

@@ -37,7 +37,7 @@ async function restarted(agent: AgentProcess): Promise<AgentProcess> {
 }
 
 describe('a task that waited when the process was killed', () => {
-  it('is given up by default, and nobody can release it any more', async () => {
+  it('is abandoned by default, and can no longer be released', async () => {
     const first = await runAgent(folderOf(deferring()));
     await begun(first, 't1', pay);
     const second = await restarted(first);
@@ -61,7 +61,7 @@ describe('a task that waited when the process was killed', () => {
     await expectIntact(third.auditPath);
   });
 
-  it('goes on waiting when it is to be resumed, and runs once when it is released', async () => {
+  it('keeps waiting when it is resumed, and runs once when it is released', async () => {
     const first = await runAgent(folderOf(deferring({}, { on_restart: 'resume' })));
     await begun(first, 't1', pay);
     const before = (await first.get('/tasks/t1')).body;
@@ -90,7 +90,7 @@ describe('a task that waited when the process was killed', () => {
     await expectIntact(third.auditPath);
   });
 
-  it('is denied at once when its time ran out meanwhile', async () => {
+  it('is denied at once when its time has run out', async () => {
     const rule = { timeout: '1500ms' };
     const first = await runAgent(folderOf(deferring(rule, { on_restart: 'resume' })));
     await begun(first, 't1', pay);
@@ -109,7 +109,7 @@ describe('a task that waited when the process was killed', () => {
     await expectIntact(second.auditPath);
   });
 
-  it('keeps the approvals of a quorum that it had', async () => {
+  it('keeps the approvals of its quorum', async () => {
     const rule = { quorum: 2, approvers: ['ann@example.com', 'bo@example.com'] };
     const first = await runAgent(folderOf(deferring(rule, { on_restart: 'resume' })));
     await begun(first, 't1', pay);
@@ -132,7 +132,7 @@ describe('a tool that ran when the process was killed', () => {
   it.each([
     ['abandon', interrupted],
     ['resume', unknown],
-  ])('is not run again under %s, and its start has an end', async (on_restart, text) => {
+  ])('does not run again under %s, and its start has an end', async (on_restart, text) => {
     const first = await runAgent(folderOf(deferring({}, { on_restart })));
     await begun(first, 't1', hold);
     const second = await restarted(first);
@@ -146,7 +146,7 @@ describe('a tool that ran when the process was killed', () => {
     await expectIntact(second.auditPath);
   });
 
-  it('runs again under the same call id when that does no harm', async () => {
+  it('runs again under the same call id when it is idempotent', async () => {
     const settings = deferring({}, { on_restart: 'resume' });
     const tools = [{ name: 'hold', idempotent: true }];
     const first = await runAgent(folderOf({ ...settings, tools }));
@@ -160,7 +160,7 @@ describe('a tool that ran when the process was killed', () => {
     await expectIntact(second.auditPath);
   });
 
-  it('runs no more where what would run is not what was approved, or may not run now', async () => {
+  it('does not run again where its code or arguments changed, or where it is denied now', async () => {
     const held = { hold: { to: 'channel:console:desk' } };
     const security = { defer: { enabled: true, on_restart: 'resume', tools: held } };
     const guardrails = { enabled: true, denied_tools: ['hold'] };
@@ -187,7 +187,7 @@ describe('a tool that ran when the process was killed', () => {
     }
   });
 
-  it('runs no more where the policy in force would make another call of it', async () => {
+  it('does not run again where the current policy would make another call of it', async () => {
     const settings = deferring({}, { on_restart: 'resume' });
     const tools = [{ name: 'hold', idempotent: true }];
     const first = await runAgent(folderOf({ ...settings, tools }));
@@ -203,7 +203,7 @@ describe('a tool that ran when the process was killed', () => {
     expect(second.folder.held).toHaveLength(1);
   });
 
-  it('after a release is as unknown as any other', async () => {
+  it('is as unknown after a release as without one', async () => {
     const settings = {
       security: {
         defer: {

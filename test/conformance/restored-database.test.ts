@@ -74,8 +74,8 @@ async function expectAside(agent: TestAgent, before: string): Promise<void> {
   ]);
 }
 
-describe('a database that went back to an earlier time', () => {
-  it('goes on from there, and leaves the lines that it lost in a file that the daemon names', async () => {
+describe('a database that was restored to an earlier time', () => {
+  it('continues from there, and the daemon names the file with the lost lines', async () => {
     const restore = await releasedSinceBackup();
     const before = copy();
     expect(before).toBe(await committed());
@@ -90,7 +90,7 @@ describe('a database that went back to an earlier time', () => {
 });
 
 describe('a database that was lost', () => {
-  it('is begun anew, and the log of the old one stays in a file that the daemon names', async () => {
+  it('starts again, and the daemon names the file with the old log', async () => {
     await releasedSinceBackup();
     const before = copy();
     await server.dropDatabase(database);

@@ -75,7 +75,7 @@ describe('a known path', () => {
     ['/tasks', 'HEAD, GET'],
     ['/tasks/send', 'POST'],
     ['/healthz', 'HEAD, GET'],
-  ])('OPTIONS %s says what it allows', async (path, allow) => {
+  ])('OPTIONS %s lists the allowed methods', async (path, allow) => {
     const { status, headers, body } = await agent.request('OPTIONS', path);
     expect({ status, body }).toEqual({ status: 204, body: '' });
     expect(methodsOf(headers)).toEqual(allow.split(', ').toSorted());
@@ -90,7 +90,7 @@ describe('a known path', () => {
     },
   );
 
-  it('HEAD on the events of a task that goes on returns at once and follows nothing', async () => {
+  it('HEAD on the events of a running task returns at once', async () => {
     const held = agent.send('t1', [{ tool: 'pay', args: {} }, { say: 'ok' }]);
     await agent.reached('t1', 'deferred');
     const { status, headers } = await agent.request('HEAD', '/tasks/t1/events');
@@ -122,7 +122,7 @@ describe('an unknown path', () => {
   });
 });
 
-describe('a task that is not there', () => {
+describe('a missing task', () => {
   const ids = [
     'none',
     'a%20b',
@@ -145,7 +145,7 @@ describe('a task that is not there', () => {
   });
 
   it.each(['/tasks/%', '/tasks/%zz', '/tasks/%E0%A4%A', '/tasks/%ff/cancel'])(
-    'a path that is no text, %s, is 400 or 404',
+    'a path that is invalid, %s, is 400 or 404',
     async (path) => {
       const { status, body } = await agent.get(path);
       expect([400, 404, 405]).toContain(status);
@@ -175,7 +175,7 @@ describe('the headers of every answer', () => {
     ['a JSON-RPC error', (client) => client.post('/', '{'), 200],
   ];
 
-  it.each(rows)('are there on %s', async (_, ask, status) => {
+  it.each(rows)('are present on %s', async (_, ask, status) => {
     const running = agent.send('running', [{ tool: 'pay', args: {} }]);
     await agent.reached('running', 'deferred');
     const answer = (await ask(agent)) as { status: number; headers: Headers };
@@ -191,7 +191,7 @@ describe('the headers of every answer', () => {
     await running;
   });
 
-  it('say the correlation id of the caller back and into the audit log', async () => {
+  it('return the correlation id of the caller and write it to the audit log', async () => {
     const headers = { 'x-correlation-id': 'order-17:retry.2_b' };
     const body = { id: 'c1', message: { parts: [{ kind: 'text', text: 'hi' }] } };
     const answer = await agent.post('/tasks/send', body, headers);

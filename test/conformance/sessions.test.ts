@@ -28,7 +28,7 @@ const asking = (text: string, contextId: string) => ({
 });
 
 describe('GET /sessions', () => {
-  it('shows each caller their own sessions alone, with what was said in them', async () => {
+  it('shows each caller only their own sessions, with their messages', async () => {
     const agent = await startTestAgent({ auth, server: { task_access: 'any' } });
     const [ann, bob] = ['ann', 'bob'].map((name) => new AgentClient(agent.url, `token-of-${name}`));
     expect(textOf(await ann!.post('/tasks/send', asking('hello', 'c-1')))).toBe('echo: hello');
@@ -83,7 +83,7 @@ describe('GET /sessions', () => {
     });
   });
 
-  it('finds a session by whatever its contextId is made of', async () => {
+  it('finds a session by a contextId of any characters', async () => {
     const agent = await startTestAgent({});
     const id = '../../etc/ü %2F?';
     await agent.post('/tasks/send', asking('odd', id));

@@ -49,8 +49,8 @@ function isOpen(port: number): Promise<boolean> {
   });
 }
 
-describe('a daemon with a call that waits', () => {
-  it('goes on whatever signal it gets that says nothing to it, notes it, and opens no debugger', async () => {
+describe('a daemon with a waiting call', () => {
+  it('continues after a signal without a meaning, logs it, and opens no debugger', async () => {
     expect(harmless).toEqual(
       expect.arrayContaining(['SIGUSR1', 'SIGUSR2', 'SIGHUP', 'SIGPIPE', 'SIGALRM', 'SIGPROF']),
     );
@@ -73,7 +73,7 @@ describe('a daemon with a call that waits', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it.each(draining as NodeJS.Signals[])('drains on %s, and keeps what waits', async (signal) => {
+  it.each(draining as NodeJS.Signals[])('drains on %s, and keeps waiting calls', async (signal) => {
     const { agent, held } = await agentThatWaits();
     agent.signal(signal);
     expect(await held).toMatchObject({ status: 503, body: { task_id: 't1' } });
@@ -83,7 +83,7 @@ describe('a daemon with a call that waits', () => {
     await expectIntact(again.auditPath);
   });
 
-  it('is ended by the signals of a broken program as by a power cut, and nothing is lost', async () => {
+  it('is ended by the signals of a broken program like a power cut, and nothing is lost', async () => {
     const { agent } = await agentThatWaits();
     agent.signal('SIGSEGV');
     expect(await agent.ended()).toBe('SIGSEGV');
@@ -94,7 +94,7 @@ describe('a daemon with a call that waits', () => {
 });
 
 describe('a daemon that Node profiles', () => {
-  it('leaves the signal of the profiler alone, and the profile is written at its end', async () => {
+  it('leaves the signal to the profiler, and the profile is written at its end', async () => {
     const folder = new AgentFolder({});
     onTestFinished(() => folder.remove());
     const profiles = join(folder.path, 'profiles');
@@ -110,7 +110,7 @@ describe('a daemon that Node profiles', () => {
   });
 });
 
-describe('a daemon with a tool at work', () => {
+describe('a daemon with a running tool', () => {
   const working = async () => {
     const folder = new AgentFolder(deferring({}));
     onTestFinished(() => folder.remove());
@@ -123,7 +123,7 @@ describe('a daemon with a tool at work', () => {
   const drainingNow = (agent: AgentProcess) =>
     vi.waitFor(async () => expect((await agent.get('/readyz')).status).toBe(503), 10_000);
 
-  it('drains to the end however often SIGTERM comes', async () => {
+  it('drains to the end however often SIGTERM arrives', async () => {
     const { agent, folder, answer } = await working();
     agent.signal('SIGTERM');
     await drainingNow(agent);
@@ -136,7 +136,7 @@ describe('a daemon with a tool at work', () => {
     expect(await agent.ended()).toBe(0);
   });
 
-  it('ends at once with 130 on a second SIGINT', async () => {
+  it('exits at once with 130 on a second SIGINT', async () => {
     const { agent } = await working();
     agent.signal('SIGINT');
     await drainingNow(agent);

@@ -50,7 +50,7 @@ describe('skills that the model opens itself', () => {
     expect(JSON.stringify(body)).toContain('skill_read is a denied tool');
   });
 
-  it('wait for a person by a rule, and run what was approved', async () => {
+  it('wait for a person by a rule, and run as approved', async () => {
     const agent = await withSkills(held);
     void send(agent, 't1', reading, { say: '{result}' });
     await agent.reached('t1', 'deferred');

@@ -19,7 +19,7 @@ function folderThatRequires(requires: object) {
 
 const tell = [{ tool: 'tell', args: {} }, { say: '{result}' }];
 
-describe('what a skill requires', () => {
+describe('the requirements of a skill', () => {
   it.each([
     [
       'bins',
@@ -40,7 +40,7 @@ describe('what a skill requires', () => {
       'skill shop needs one of the environment variables SHOP_KEY, SHOP_TOKEN; set one',
     ],
   ])(
-    'under %s keeps the agent from starting while it is missing',
+    'under %s stop the start of the agent while one is missing',
     async (_, requires, env, words) => {
       const folder = folderThatRequires(requires);
       const failure = await launchAgent({}, { folder, env }).catch((error: unknown) => error);
@@ -56,7 +56,7 @@ describe('what a skill requires', () => {
     expect(textOf(await agent.send('t', tell))).toBe('');
   });
 
-  it('is given to its scripts as far as it is set, and nothing else of the environment', async () => {
+  it('are passed to its scripts where they are set, without the rest of the environment', async () => {
     const env = {
       required: ['SHOP_URL'],
       one_of: ['SHOP_KEY', 'SHOP_TOKEN'],

@@ -22,7 +22,7 @@ function decisions({ agent }: SlackAgent): unknown[] {
 }
 
 describe('a click on Approve', () => {
-  it('releases the call, answers the caller, and the message says who it was', async () => {
+  it('releases the call, answers the caller, and the message names the person', async () => {
     const chat = await startSlackAgent();
     const { answer } = await asked(chat);
     await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
@@ -55,7 +55,7 @@ describe('a click on Approve', () => {
     expect(chat.folder.paid).toHaveLength(1);
   });
 
-  it('of two people at once is the one of who was first, and the other is told so', async () => {
+  it('of two people at once counts for the first one, and the other is told', async () => {
     const chat = await startSlackAgent();
     const { answer } = await asked(chat);
     await Promise.all([
@@ -92,7 +92,7 @@ describe('a click on Reject', () => {
     expect(textOf(await answer)).toBe('defer: rejected by ann@example.com');
   });
 
-  it('rejects without a reason when it cannot be asked for', async () => {
+  it('rejects without a reason when Slack cannot ask for it', async () => {
     const chat = await startSlackAgent();
     const { answer } = await asked(chat);
     chat.slack.fail({ method: 'views.open', fault: { kind: 'refuse', error: 'internal_error' } });
@@ -100,7 +100,7 @@ describe('a click on Reject', () => {
     expect(textOf(await answer)).toBe('defer: rejected by ann@example.com');
   });
 
-  it('that is taken back leaves the call waiting', async () => {
+  it('that is closed leaves the call waiting', async () => {
     const chat = await startSlackAgent();
     const { answer } = await asked(chat);
     await chat.slack.click({ channel: 'refunds', action: 'Reject', user: 'ann' });
@@ -112,34 +112,37 @@ describe('a click on Reject', () => {
   });
 });
 
-describe('a click of somebody who may not decide', () => {
+describe('a click of a person who may not decide', () => {
   const listed = { rule: { approvers: ['ann@example.com'] } };
 
   it.each([
     ['is not on the list', 'bob', 'bob@example.com', 'U0BOB00001'],
     ['has no email', 'guest', 'guest (U0GUEST001)', 'U0GUEST001'],
-  ])('%s: told alone, audited, and the call waits on', async (_, user, approver, id) => {
-    const chat = await startSlackAgent(listed);
-    const { answer } = await asked(chat);
-    await chat.slack.click({ channel: 'refunds', action: 'Approve', user });
-    await chat.whispers(/may not|not allowed|not authorized/i);
-    expect(decisions(chat)).toEqual([
-      {
-        tool: 'pay',
-        decision: 'approve',
-        approver,
-        note: '',
-        ...vouchedInSlack(id),
-        authorized: false,
-      },
-    ]);
-    expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
-    await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
-    expect(textOf(await answer)).toBe('paid {"amount":5}');
-  });
+  ])(
+    '%s: answered privately and audited, and the call keeps waiting',
+    async (_, user, approver, id) => {
+      const chat = await startSlackAgent(listed);
+      const { answer } = await asked(chat);
+      await chat.slack.click({ channel: 'refunds', action: 'Approve', user });
+      await chat.whispers(/may not|not allowed|not authorized/i);
+      expect(decisions(chat)).toEqual([
+        {
+          tool: 'pay',
+          decision: 'approve',
+          approver,
+          note: '',
+          ...vouchedInSlack(id),
+          authorized: false,
+        },
+      ]);
+      expect((await chat.agent.get('/tasks/t1')).body.status.state).toBe('deferred');
+      await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
+      expect(textOf(await answer)).toBe('paid {"amount":5}');
+    },
+  );
 });
 
-it('lists the channels of the workspace once, though their names are checked at the start', async () => {
+it('the channels of the workspace are listed once, although their names are checked at the start', async () => {
   const chat = await startSlackAgent();
   const { answer } = await asked(chat);
   await chat.slack.click({ channel: 'refunds', action: 'Approve', user: 'ann' });
@@ -148,8 +151,8 @@ it('lists the channels of the workspace once, though their names are checked at 
   expect(lists).toHaveLength(1);
 });
 
-describe('a bot that may not see emails', () => {
-  it('lets nobody decide under an allowlist, and warns of it at the start', async () => {
+describe('a bot without the email scope', () => {
+  it('allows no decision under an allowlist, and warns at the start', async () => {
     const chat = await startSlackAgent({
       rule: { approvers: ['ann@example.com'] },
       slack: { scopes: ['chat:write', 'channels:read', 'groups:read', 'users:read'] },
@@ -168,7 +171,7 @@ describe('a bot that may not see emails', () => {
 });
 
 describe('a quorum', () => {
-  it('is counted on the message, one click a person', async () => {
+  it('is counted on the message, one click for each person', async () => {
     const chat = await startSlackAgent({
       rule: { quorum: 2, approvers: ['ann@example.com', 'bob@example.com'] },
     });
@@ -187,7 +190,7 @@ describe('a quorum', () => {
 });
 
 describe('four eyes', () => {
-  it('keep whoever asked over HTTP from deciding in Slack', async () => {
+  it('exclude a requester over HTTP from deciding in Slack', async () => {
     const identity = { user_id: 'ann', email: 'ann@example.com' };
     const settings = { token: 'ann-token', identity };
     const chat = await startSlackAgent({
@@ -205,7 +208,7 @@ describe('four eyes', () => {
 });
 
 describe('a reminder', () => {
-  it('is one line in the thread at half of the time, and the message says so', async () => {
+  it('is one line in the thread at half of the time, and the message shows it', async () => {
     const chat = await startSlackAgent({ rule: { timeout: '4s', remind: true } });
     const { answer } = await asked(chat);
     const two = await chat.slack.until(() => {
@@ -220,7 +223,7 @@ describe('a reminder', () => {
   });
 });
 
-describe('what becomes of a call elsewhere', () => {
+describe('the outcome of a call elsewhere', () => {
   it('is on the message: a direct decision', async () => {
     const chat = await startSlackAgent();
     const { answer } = await asked(chat);
@@ -231,7 +234,7 @@ describe('what becomes of a call elsewhere', () => {
     expect(message).not.toMatch(/\[Approve\]/);
   });
 
-  it('is on the message: what came of the call', async () => {
+  it('is on the message: the result of the call', async () => {
     const chat = await startSlackAgent();
     const { answer } = await asked(chat);
     await chat.agent.decide('t1', { decision: 'approve', approver: 'Cleo' });
@@ -240,7 +243,7 @@ describe('what becomes of a call elsewhere', () => {
     expect(message).toMatch(/Approved by Cleo/);
   });
 
-  it('is on the message: nobody decided in time', async () => {
+  it('is on the message: a timeout', async () => {
     const chat = await startSlackAgent({ rule: { timeout: '1s' } });
     const { answer } = await asked(chat);
     expect(textOf(await answer)).toBe('defer: no decision within 1s (auto-deny)');
@@ -248,7 +251,7 @@ describe('what becomes of a call elsewhere', () => {
     expect(message).not.toMatch(/\[Approve\]/);
   });
 
-  it('is on the message: the task was called off', async () => {
+  it('is on the message: the task was canceled', async () => {
     const chat = await startSlackAgent();
     const { answer } = await asked(chat);
     await chat.agent.rpc('tasks/cancel', { id: 't1', reason: 'cost_limit_exceeded' });
@@ -257,7 +260,7 @@ describe('what becomes of a call elsewhere', () => {
     expect(message).not.toMatch(/\[Approve\]/);
   });
 
-  it('is on the message: the service was restarted and gave the call up', async () => {
+  it('is on the message: the service was restarted and abandoned the call', async () => {
     const chat = await startSlackAgent();
     await asked(chat);
     await chat.agent.stop();
@@ -267,7 +270,7 @@ describe('what becomes of a call elsewhere', () => {
     expect(shown[0]).not.toMatch(/\[Approve\]/);
   });
 
-  it('goes on after a restart where tasks are resumed: the message of before still decides', async () => {
+  it('continues after a restart where tasks are resumed: the earlier message still decides', async () => {
     const chat = await startSlackAgent({ defer: { on_restart: 'resume' } });
     await asked(chat);
     await chat.agent.stop();
@@ -280,8 +283,8 @@ describe('what becomes of a call elsewhere', () => {
   });
 });
 
-describe('a Slack that is not there', () => {
-  it('does not hold up the task, and gets what is still pending once it is back, oldest first', async () => {
+describe('an unreachable Slack', () => {
+  it('does not delay the task, and gets pending calls once it is back, oldest first', async () => {
     const chat = await startSlackAgent();
     await chat.slack.connected();
     chat.slack.fail({
@@ -307,7 +310,7 @@ describe('a Slack that is not there', () => {
   });
 
   it.each([
-    ['a channel that nobody has', '#nowhere'],
+    ['an unknown channel', '#nowhere'],
     ['a channel that the bot is not in', '#outside'],
   ])('%s: an error in the log, nothing posted, and a direct decision counts', async (_, target) => {
     const chat = await startSlackAgent({ rule: { to: `channel:slack:${target}` } });
@@ -326,7 +329,7 @@ describe('a Slack that is not there', () => {
 });
 
 describe('an escalation', () => {
-  it('asks another channel as well, and both learn who decided', async () => {
+  it('posts to another channel as well, and both show the decider', async () => {
     const chat = await startSlackAgent({
       rule: { timeout: '8s', escalate_to: 'channel:slack:finance' },
     });

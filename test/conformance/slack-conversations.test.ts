@@ -37,7 +37,7 @@ async function said(chat: SlackAgent, text: string, user = 'bob') {
 }
 
 describe('a mention', () => {
-  it('becomes a task of its thread, and the answer goes there without pinging anybody', async () => {
+  it('becomes a task of its thread, and the answer is posted there without a mention', async () => {
     const chat = await startSlackAgent({ settings: talking });
     const { ts } = await said(chat, 'say hello');
     expect(await answered(chat, 'general', ts, /hello/)).toEqual([
@@ -51,7 +51,7 @@ describe('a mention', () => {
     expect(started).toMatchObject({ invocation_caller: 'slack:T0HOLDPNT1/U0BOB00001' });
   });
 
-  it('that needs a release says so, and the answer comes after it', async () => {
+  it('that needs an approval reports that, and the answer follows it', async () => {
     const chat = await startSlackAgent({ settings: paying });
     const { ts } = await said(chat, 'pay please');
     await chat.shows(/\[Approve\]/);
@@ -63,7 +63,7 @@ describe('a mention', () => {
     expect(await answered(chat, 'general', ts, /paid/)).toHaveLength(2);
   });
 
-  it('cannot be released by whoever said it, where four eyes are asked for', async () => {
+  it('cannot be released by its author, where four eyes are required', async () => {
     const chat = await startSlackAgent({ settings: paying, rule: { four_eyes: true } });
     const { ts } = await said(chat, 'pay please');
     await chat.shows(/\[Approve\]/);
@@ -97,7 +97,7 @@ describe('a mention', () => {
     await answered(chat, 'general', ts, /paid/);
   });
 
-  it('is told when a restart gave its task up', async () => {
+  it('is answered when a restart abandoned its task', async () => {
     const chat = await startSlackAgent({ settings: paying });
     const { ts } = await said(chat, 'pay please');
     await chat.shows(/\[Approve\]/);
@@ -107,7 +107,7 @@ describe('a mention', () => {
   });
 });
 
-describe('what a conversation is accepted by', () => {
+describe('the credential of a conversation', () => {
   const signedIn = {
     ...paying,
     auth: {
@@ -116,7 +116,7 @@ describe('what a conversation is accepted by', () => {
     },
   };
 
-  it('speaks for people in the chat, decides nothing, and is written nowhere', async () => {
+  it('represents people in the chat, decides nothing, and is stored nowhere', async () => {
     const shown = new Set<string>();
     const look = (message: unknown) => {
       const { request } = message as { request: IncomingMessage };
@@ -156,7 +156,7 @@ describe('what a conversation is accepted by', () => {
     await answered(chat, 'general', ts, /paid/);
   });
 
-  it("is not the daemon's token in its folder, which speaks for nobody", async () => {
+  it("differs from the daemon's token in its folder, which represents no one", async () => {
     const chat = await startSlackAgent({ settings: signedIn });
     const operator = chat.agent.as(chat.agent.token);
     const headers = { 'x-service-on-behalf-of': 'slack:T0HOLDPNT1/U0BOB00001 bob@example.com' };

@@ -26,7 +26,7 @@ const approvedByAnn = {
 
 // A commit to PostgreSQL waits for room, as below.
 it.skipIf(isOverPostgres)(
-  'takes a click on a message that was posted while the disk took nothing, once it does again',
+  'a click on a message posted while the disk was full is accepted later',
   async () => {
     const chat = await startSlackAgent();
     await chat.slack.connected();
@@ -50,7 +50,7 @@ it.skipIf(isOverPostgres)(
 );
 
 it.runIf(isOverPostgres)(
-  'takes a click on a message that was posted while the database had no room, once it has',
+  'a click on a message posted while the database was full is accepted later',
   async () => {
     const chat = await startSlackAgent();
     await chat.slack.connected();

@@ -56,7 +56,7 @@ describe('a Slack user group of approvers', () => {
     ]);
   });
 
-  it('decides nothing while Slack cannot name its members, and refuses no one for that', async () => {
+  it('decides nothing while Slack cannot list its members, and refuses no one for that', async () => {
     const chat = await legalAgent();
     await asked(chat);
     chat.slack.fail({
@@ -108,7 +108,7 @@ describe('a caller who may not see a task', () => {
     ['requester', 503],
     ['org', 404],
   ])(
-    'gets the answer for no task while the group cannot be read, under %s',
+    'gets the answer of a missing task while the group cannot be read, under %s',
     async (task_access, status) => {
       const provider = (name: string) => ({
         ...{ type: 'static_token', name },

@@ -91,7 +91,7 @@ function decisionsOf({ agent }: SlackAgent): [string | undefined, unknown][] {
 }
 
 describe('a connection that breaks again and again', () => {
-  it('loses and doubles no click, leaves no message live, and never ends the daemon', async () => {
+  it('loses and doubles no click, leaves no message open, and never ends the daemon', async () => {
     // Pauses are any part of a second or more; chance makes them none.
     const chance = vi.spyOn(Math, 'random').mockReturnValue(0);
     onTestFinished(() => chance.mockRestore());

@@ -41,7 +41,7 @@ async function approveAll(agent: TestAgent): Promise<void> {
   }
 }
 
-it('closes the stream of a reader who takes nothing, and of nobody else', async () => {
+it('the stream of a reader that reads nothing is closed, and no other', async () => {
   const agent = await startTestAgent(deferring());
   const held = sendLarge(agent);
   await agent.reached('t1', 'deferred');
@@ -73,7 +73,7 @@ it('closes the stream of a reader who takes nothing, and of nobody else', async 
   expect(agent.log.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-it('does not take a slow reader for one who left', async () => {
+it('a slow reader does not count as disconnected', async () => {
   const agent = await startTestAgent(deferring());
   const { hostname, port } = new URL(agent.url);
   const steps = Array.from({ length: rounds + 1 }, (_, round) => ({

@@ -41,29 +41,29 @@ it.each([
     '--no-auth is for a loopback host; use --host 127.0.0.1, or configure auth.providers',
   ],
   [
-    'nowhere to be found',
+    'in no setting',
     {},
     { host: '0.0.0.0' },
     'without auth.providers the agent listens on a loopback host alone, not on 0.0.0.0; configure auth.providers or use --host 127.0.0.1',
   ],
   [
-    'off on a host that a resolver may read another way',
+    'off on a host that a resolver may read differently',
     {},
     { host: '127.0.0.010' },
     'without auth.providers the agent listens on a loopback host alone, not on 127.0.0.010; configure auth.providers or use --host 127.0.0.1',
   ],
-])('does not start with authentication %s', async (_, service, options, message) => {
+])('an agent does not start with authentication %s', async (_, service, options, message) => {
   await expect(start(service, options)).rejects.toThrow(message);
 });
 
-it('says who serves a folder that is served already', async () => {
+it('the owner of a folder in use is named', async () => {
   const agent = await startTestAgent();
   const second = startTestAgent({}, { folder: agent.folder });
   await expect(second).rejects.toThrow(/another daemon already serves/);
   expect((await agent.get('/healthz')).status).toBe(200);
 });
 
-it('says where it answers, in a file that only its owner can read', async () => {
+it('the address of the daemon is in a file that only its owner can read', async () => {
   const agent = await startTestAgent(guarded(true));
   const path = join(agent.folder.path, '.service/serve.json');
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({

@@ -4,7 +4,7 @@ import { startTestSurface } from '../helpers/test-surface.ts';
 
 const starting = { status: 503, body: { error: 'service is starting; try again in a moment' } };
 
-it('answers 503 on every transport while what a restart interrupted is dealt with', async () => {
+it('every transport answers 503 while interrupted tasks are handled', async () => {
   const { client } = await startTestSurface({ isStarted: false });
   const message = playing([{ say: 'hi' }]);
   for (const answer of [

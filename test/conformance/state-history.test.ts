@@ -24,7 +24,7 @@ const asked = entered(
 );
 
 describe('GET /tasks/{id}?history=states', () => {
-  it('adds the states that a task has entered, where it stands, and where it comes from', async () => {
+  it('adds the states that a task has entered, its current one, and its transitions', async () => {
     const held = agent.send('t1', [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }]);
     await agent.reached('t1', 'deferred');
     const { metadata, ...task } = (await agent.get('/tasks/t1')).body;
@@ -79,7 +79,7 @@ describe('GET /tasks/{id}?history=states', () => {
     expect(both).toEqual({ ...body, metadata: listed.metadata });
   });
 
-  it('shows nothing of it unasked, and refuses every other value', async () => {
+  it('shows nothing by default, and refuses every other value', async () => {
     await agent.send('t1', [{ say: 'hello' }]);
     expect((await agent.get('/tasks/t1')).body.metadata).toBeUndefined();
     expect((await agent.get('/tasks/t1?history=')).body.metadata).toBeUndefined();

@@ -28,7 +28,7 @@ const body = {
 };
 
 describe('people who sign in with an OpenID Connect issuer', () => {
-  it('are challenged at a low level and served once they sign in again at the high one', async () => {
+  it('are challenged at a low level and served after a sign-in at the high one', async () => {
     const provider = await startIdentityProvider();
     const agent = await startTestAgent(trusting(provider));
     const low = agent.as(await provider.signIn('ann', 'urn:low'));
@@ -46,7 +46,7 @@ describe('people who sign in with an OpenID Connect issuer', () => {
     expect(agent.folder.paid).toHaveLength(1);
   });
 
-  it('may do at a low level what demands none', async () => {
+  it('may use at a low level tools without a requirement', async () => {
     const provider = await startIdentityProvider();
     const agent = await startTestAgent(trusting(provider));
     const low = agent.as(await provider.signIn('ann', 'urn:low'));
@@ -54,7 +54,7 @@ describe('people who sign in with an OpenID Connect issuer', () => {
     expect([answer.status, answer.body.status.state]).toEqual([200, 'completed']);
   });
 
-  it('can decide on what is held as the address of their token', async () => {
+  it('can decide with the email of their token', async () => {
     const provider = await startIdentityProvider();
     const rule = { to: 'channel:console:desk', approvers: ['ann@example.com'] };
     const defer = { enabled: true, bind_approver: true, tools: { pay: rule } };
@@ -69,7 +69,7 @@ describe('people who sign in with an OpenID Connect issuer', () => {
   });
 });
 
-describe('a token that does not pass', () => {
+describe('a refused token', () => {
   const unknown = 'the bearer token is unknown';
   const otherAudience = 'the token is for another audience; ask for one for this agent';
   const unsigned = 'the token is not signed in a way that is accepted here; sign in again';
@@ -116,7 +116,7 @@ describe('a token that does not pass', () => {
       (provider) => provider.forge({ ...valid(provider), iss: `${provider.issuer}/` }),
     ],
     [
-      'comes from another issuer',
+      'is sent by another issuer',
       unknown,
       async () => (await startIdentityProvider()).signIn('ann', 'urn:high'),
     ],

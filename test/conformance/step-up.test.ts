@@ -42,7 +42,7 @@ const unmet = [
   ['low', 'acr "low" does not satisfy "high"'],
 ] as const;
 
-describe('a tool that demands a higher assurance level', () => {
+describe('a tool that requires a higher assurance level', () => {
   it.each(unmet)('challenges %s over REST with 401, header and body', async (caller, reason) => {
     const agent = await startTestAgent(demanding());
     const answer = await agent.as(tokens[caller]).send('t1', script);
@@ -59,7 +59,7 @@ describe('a tool that demands a higher assurance level', () => {
     });
   });
 
-  it.each(unmet)('challenges %s over JSON-RPC in the error alone', async (caller, reason) => {
+  it.each(unmet)('challenges %s over JSON-RPC only in the error', async (caller, reason) => {
     const agent = await startTestAgent(demanding());
     const params = { id: 't1', message: playing(script) };
     const answer = await agent.as(tokens[caller]).rpc('tasks/send', params, 7);
@@ -83,7 +83,7 @@ describe('a tool that demands a higher assurance level', () => {
     ]);
   });
 
-  it('says in the audit log what was presented, and runs nothing', async () => {
+  it('logs the presented level, and runs nothing', async () => {
     const agent = await startTestAgent(demanding());
     await agent.as(tokens.low).send('t1', script);
     await agent.as(tokens.none).send('t2', script);
@@ -102,7 +102,7 @@ describe('a tool that demands a higher assurance level', () => {
     await expectIntact(agent.auditPath);
   });
 
-  it('runs for a caller who comes back at the level, and asks again the next time', async () => {
+  it('runs for a caller who returns with the level, and asks again the next time', async () => {
     const agent = await startTestAgent(demanding());
     expect((await agent.as(tokens.low).send('t1', script)).status).toBe(401);
     const retried = await agent.as(tokens.high).send('t1', script);
@@ -110,7 +110,7 @@ describe('a tool that demands a higher assurance level', () => {
     expect((await agent.as(tokens.low).send('t2', script)).status).toBe(401);
   });
 
-  it('takes a level that is higher in the hierarchy', async () => {
+  it('accepts a higher level of the hierarchy', async () => {
     const agent = await startTestAgent(
       demanding({ tools: { pay: 'low' }, acr_hierarchy: ['low', 'high'] }),
     );
@@ -118,7 +118,7 @@ describe('a tool that demands a higher assurance level', () => {
     expect((await agent.as(tokens.none).send('t2', script)).status).toBe(401);
   });
 
-  it('comes before the hold: nobody is asked to approve what the caller may not ask for', async () => {
+  it('comes before the hold: no approval is requested for a call that the caller may not make', async () => {
     const agent = await startTestAgent(demanding({}, deferring()));
     expect((await agent.as(tokens.low).send('t1', script)).status).toBe(401);
     expect((await agent.as(tokens.high).get('/deferrals')).body).toEqual({

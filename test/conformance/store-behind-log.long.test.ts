@@ -126,7 +126,7 @@ function refusal(folder: AgentFolder, ahead: number, files = [logOf(folder)]): s
 
 // In PostgreSQL a store and its log are one database, of which restored-database.test.ts is.
 describe.skipIf(isOverPostgres)('a store that is older than its log', () => {
-  it('is not started on, and nothing of the log is touched', async () => {
+  it('is refused, and the log is not changed', async () => {
     const folder = folderOf();
     const ahead = await olderStore(folder);
     const before = readFileSync(logOf(folder));
@@ -137,7 +137,7 @@ describe.skipIf(isOverPostgres)('a store that is older than its log', () => {
     expect(folder.paid).toHaveLength(1);
   });
 
-  it('is gone on with when the log is to be kept, and the call that ran is over', async () => {
+  it('is accepted when the log is to be kept, and the call that ran is over', async () => {
     const folder = folderOf();
     const agent = await expectKept(folder, await olderStore(folder));
     expect(story(agent.audit('t1')).slice(-2)).toEqual([
@@ -148,7 +148,7 @@ describe.skipIf(isOverPostgres)('a store that is older than its log', () => {
     expect((await again.get('/tasks/t1')).body.status.state).toBe('failed');
   });
 
-  it('is found out when its log is signed', async () => {
+  it('is detected when its log is signed', async () => {
     const folder = folderOf({ audit: { signing: { enabled: true } } });
     const { privateKey } = keyOf('service-audit-v1', Buffer.alloc(32, 1));
     const secret = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
@@ -158,7 +158,7 @@ describe.skipIf(isOverPostgres)('a store that is older than its log', () => {
     await expectKept(folder, ahead, env);
   });
 
-  it('is found out when its log was rotated in between', async () => {
+  it('is detected when its log was rotated in between', async () => {
     const folder = folderOf({ audit: { rotation: { max_bytes: 65_536 } } });
     const ahead = await olderStore(folder, {}, async (agent) => {
       for (let at = 0; logFilesOf(logOf(folder)).length < 3; at += 1) {
@@ -171,7 +171,7 @@ describe.skipIf(isOverPostgres)('a store that is older than its log', () => {
     await expectKept(folder, ahead);
   });
 
-  it('ends what the log says is under way, whether the store knows of it or not', async () => {
+  it('ends unfinished work of the log, with or without a row in the store', async () => {
     const folder = folderOf();
     const agent = await runAgent(folder);
     agent.send('t1', pay).catch(() => undefined);
@@ -210,11 +210,11 @@ describe.skipIf(isOverPostgres)('a store that is older than its log', () => {
   });
 });
 
-describe.skipIf(isOverPostgres)('a store that lost its latest commits without a word', () => {
+describe.skipIf(isOverPostgres)('a store that silently lost its latest commits', () => {
   it.each([
     ['a damaged piece of its WAL', flipWal],
     ['its whole WAL gone', ({ path }: AgentFolder) => rmSync(join(path, '.service/tasks.db-wal'))],
-  ])('is found out by its log: %s', async (_name, damage) => {
+  ])('is detected by its log: %s', async (_name, damage) => {
     const folder = folderOf();
     const agent = await runAgent(folder);
     const held = agent.send('t1', pay).catch(() => undefined);

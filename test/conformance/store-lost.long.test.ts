@@ -18,11 +18,11 @@ const remove =
 
 // In PostgreSQL the log is lost with its store, of which restored-database.test.ts is.
 it.skipIf(isOverPostgres).each<[string, (state: string) => void]>([
-  ['its file gone and its WAL left behind', remove('tasks.db')],
-  ['all its files gone', remove('tasks.db', 'tasks.db-wal', 'tasks.db-shm')],
+  ['its file removed and its WAL kept', remove('tasks.db')],
+  ['all its files removed', remove('tasks.db', 'tasks.db-wal', 'tasks.db-shm')],
   ['its file emptied', (state) => truncateSync(join(state, 'tasks.db'))],
 ])(
-  'a store with %s is said to be lost, and what waited in it is abandoned',
+  'a store with %s is reported as lost, and its waiting calls are abandoned',
   async (_name, lose) => {
     const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
     onTestFinished(() => folder.remove());

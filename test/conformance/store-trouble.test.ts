@@ -45,7 +45,7 @@ async function withTasks(settings: ServiceSettings = deferring()): Promise<TestA
 describe('files that two daemons would share', () => {
   // Several daemons may share a PostgreSQL, and none its folder.
   it.each(isOverPostgres ? (['audit'] as const) : (['store', 'audit'] as const))(
-    'are refused to the second, which says whose they are, and the first goes on: %s.path',
+    'are refused to the second, which names the first, and the first continues: %s.path',
     async (shared) => {
       const place = temporaryFolder();
       mkdirSync(join(place, 'real'));
@@ -67,7 +67,7 @@ describe('files that two daemons would share', () => {
     },
   );
 
-  it('are given back when a process is killed', async () => {
+  it('are released when a process is killed', async () => {
     const folder = folderOf(deferring());
     await (await runAgent(folder)).kill();
     const again = await runAgent(folder);
@@ -76,8 +76,8 @@ describe('files that two daemons would share', () => {
 });
 
 // PostgreSQL looks after its own pages.
-describe.skipIf(isOverPostgres)('a damaged file of a store', () => {
-  it('keeps the agent from starting, in a sentence that names the file', async () => {
+describe.skipIf(isOverPostgres)('a damaged store file', () => {
+  it('stops the start, with a message that names the file', async () => {
     const agent = await launchAgent(deferring());
     for (let index = 0; index < 30; index += 1) await agent.send(`t${index}`, [{ say: 'x' }]);
     const path = storeOf(agent);
@@ -91,7 +91,7 @@ describe.skipIf(isOverPostgres)('a damaged file of a store', () => {
     await expect(runAgent(folder)).rejects.toEqual(expect.objectContaining({ message: refusal }));
   });
 
-  it('is not ready once it is found in use, and takes neither work nor decisions', async () => {
+  it('is not ready once the damage is found, and accepts neither work nor decisions', async () => {
     const agent = await withTasks();
     const held = agent.send('held', [{ tool: 'pay', args: {} }]).catch(() => undefined);
     await agent.reached('held', 'deferred');
@@ -119,7 +119,7 @@ describe.skipIf(isOverPostgres)('a damaged file of a store', () => {
 });
 
 describe('a damaged store', () => {
-  it('with one row that is no JSON costs that task alone', async () => {
+  it('with one row that is not JSON loses only that task', async () => {
     const folder = folderOf(deferring({}, { on_restart: 'resume' }));
     const first = await runAgent(folder);
     for (const id of ['t1', 't2'])

@@ -371,7 +371,7 @@ const taskless = [
 
 const routes = new SurfaceRoutes();
 
-it('has a row for every way that leads to a task', () => {
+it('the table has a row for every route to a task', () => {
   const task = { id: 'some', deferralId: 'some' };
   const known = [
     ...rows.map(({ request }) => request(task)),
@@ -423,7 +423,7 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
   });
 
   it.each(lists)(
-    '$request.method $request.path lists what its caller may know of',
+    '$request.method $request.path lists the visible tasks of its caller',
     async (list) => {
       const tasks = { held: await given('held'), ended: await given('ended') };
       const ids = new Set([tasks.held.id, tasks.ended.id]);
@@ -443,7 +443,7 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
     },
   );
 
-  it('GET /events tells each caller what they may know of, and of nothing else', async () => {
+  it('GET /events sends each caller their visible tasks only', async () => {
     const streams = await Promise.all(
       callers().map(
         async ([name, client]) => [name, client, await stream(client, followed)] as const,
@@ -477,7 +477,7 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
     }
   });
 
-  it('GET /events goes on for each caller with what they may know of', async () => {
+  it('GET /events continues for each caller with their visible tasks', async () => {
     const began = await Promise.all(
       callers().map(async ([name, client]) => {
         const events = await stream(client, followed);
@@ -501,7 +501,7 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
     }
   });
 
-  it.each(rows)('$name tells nobody else anything', async (row) => {
+  it.each(rows)('$name reveals nothing to other callers', async (row) => {
     const shared = await given(row.kind);
     const before = await standing(shared.id);
     for (const [name, client] of callers()) {

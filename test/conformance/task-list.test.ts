@@ -12,7 +12,7 @@ async function launch(): Promise<() => Promise<void>> {
 describe('the list of tasks', () => {
   beforeEach(launch);
 
-  it('is paged, newest first, and every task comes up once', async () => {
+  it('is paged, newest first, and contains every task once', async () => {
     const ids = Array.from({ length: 7 }, (_, index) => `t${index}`);
     for (const id of ids) await agent.send(id, [{ say: id }]);
     const seen: string[] = [];
@@ -29,7 +29,7 @@ describe('the list of tasks', () => {
     expect(Object.keys(whole)).toEqual(['tasks']);
   });
 
-  it('leaves out what was said unless it is asked for', async () => {
+  it('omits messages by default', async () => {
     await agent.send('t1', [{ say: 'hello' }]);
     const { history, artifacts, ...brief } = (await agent.get('/tasks/t1')).body;
     expect((await agent.get('/tasks')).body).toEqual({ tasks: [brief] });
@@ -39,7 +39,7 @@ describe('the list of tasks', () => {
     });
   });
 
-  it('can be narrowed to a state', async () => {
+  it('can be limited to a state', async () => {
     await agent.send('good', [{ say: 'x' }]);
     await agent.send('bad', [{ tool: 'break' }]);
     const held = agent.send('waiting', [{ tool: 'pay', args: {} }]);
@@ -59,7 +59,7 @@ describe('the list of tasks', () => {
 describe('a range of time', () => {
   beforeAll(launch);
 
-  it('narrows the list to the tasks created in it, both ends included', async () => {
+  it('limits the list to the tasks created in it, both ends included', async () => {
     for (const id of ['t1', 't2', 't3']) await agent.send(id, [{ say: id }]);
     const idsOf = async (query: string) =>
       (await agent.get(`/tasks?${query}`)).body.tasks.map(({ id }: { id: string }) => id);
@@ -110,7 +110,7 @@ describe('a query', () => {
     ['/tasks', 'from=1d&to=7d', 'from must not be after to'],
     ['/deferrals', 'limit=0', limit],
     ['/deferrals', 'cursor=x', cursor],
-  ])('%s?%s is refused in words', async (path, query, error) => {
+  ])('%s?%s is refused with a message', async (path, query, error) => {
     expect(await agent.get(`${path}?${query}`)).toMatchObject({ status: 400, body: { error } });
   });
 
@@ -177,13 +177,13 @@ describe('decisions', () => {
     },
   ];
 
-  it('are shown to who asks for them, on both surfaces', async () => {
+  it('are shown on request, on both surfaces', async () => {
     expect((await agent.get('/tasks/t1?decisions=true')).body.metadata).toEqual({ decisions });
     const asked = await agent.rpc('tasks/get', { id: 't1', decisions: true });
     expect(asked.body.result.metadata).toEqual({ decisions });
   });
 
-  it.each(['', '?decisions=', '?decisions=false'])('are left out of GET%s', async (query) => {
+  it.each(['', '?decisions=', '?decisions=false'])('are omitted from GET%s', async (query) => {
     expect((await agent.get(`/tasks/t1${query}`)).body.metadata).toBeUndefined();
   });
 
@@ -214,13 +214,13 @@ describe('the list of deferrals', () => {
   });
 });
 
-describe('the history of a task that runs again and again', () => {
+describe('the history of a task with many runs', () => {
   beforeEach(launch);
 
   const run = async (text: string) =>
     (await agent.post('/tasks/send', { id: 'same', message: saying(text) })).body;
 
-  it('keeps its newest 200 messages and says how many came before them', async () => {
+  it('keeps its newest 200 messages and the number of earlier ones', async () => {
     for (let index = 0; index < 100; index += 1) await run(String(index));
     expect((await run('one more')).metadata).toEqual({ history_left_out: 2 });
     const { history, metadata } = await run('the last');
@@ -235,7 +235,7 @@ describe('the history of a task that runs again and again', () => {
     expect([asked.history.length, asked.metadata]).toEqual([1, metadata]);
   });
 
-  it('stays within 1 MiB, and a message that is larger alone stays itself', async () => {
+  it('stays within 1 MiB, and keeps a single larger message', async () => {
     const half = 'x'.repeat(300_000);
     const sizes: number[] = [];
     for (let index = 0; index < 6; index += 1) {

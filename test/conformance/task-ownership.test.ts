@@ -30,7 +30,7 @@ function startAgent(task_access: string, rule: object = {}): Promise<TestAgent> 
 const notFound = { status: 404, body: { error: 'task not found' } };
 
 describe('a task of an organisation', () => {
-  it('stays its, whoever has it run again', async () => {
+  it('stays in it, whoever runs it again', async () => {
     const agent = await startAgent('org');
     await agent.as(tokenOf('ann')).send('order-1', [{ say: 'one' }]);
     for (const token of [tokenOf('joe'), agent.token, tokenOf('kim')]) {
@@ -41,7 +41,7 @@ describe('a task of an organisation', () => {
     expect((await agent.as(tokenOf('ann')).get('/tasks/order-1')).body.history).toHaveLength(8);
   });
 
-  it('is neither shown nor overwritten by a send that names its id', async () => {
+  it('is neither shown nor overwritten by a send with its id', async () => {
     const agent = await startAgent('org');
     await agent.as(tokenOf('ann')).send('order-1', [{ say: 'private' }]);
     const before = (await agent.as(tokenOf('ann')).get('/tasks/order-1')).body;
@@ -54,7 +54,7 @@ describe('a task of an organisation', () => {
     expect((await eve.send('order-2', [{ say: 'mine' }])).status).toBe(200);
   });
 
-  it('is what a task of none becomes that the organisation goes on with', async () => {
+  it('may be one without an organisation that a member continues', async () => {
     const agent = await startAgent('org');
     await agent.as(tokenOf('joe')).send('open', [{ say: 'hello' }]);
     expect((await agent.as(tokenOf('eve')).get('/tasks/open')).status).toBe(200);
@@ -71,7 +71,7 @@ describe('a task of an organisation', () => {
     expect((await agent.as(tokenOf('eve')).get('/tasks', wish)).body).toEqual({ tasks: [] });
   });
 
-  it('is known again after a restart', async () => {
+  it('is recognized after a restart', async () => {
     const agent = await startAgent('org');
     await agent.as(tokenOf('ann')).send('order-1', [{ say: 'private' }]);
     await agent.as(agent.token).send('order-1', [{ say: 'more' }]);
@@ -83,7 +83,7 @@ describe('a task of an organisation', () => {
 });
 
 describe('with task_access requester', () => {
-  it('a name that is only said opens nothing', async () => {
+  it('a claimed name gives no access', async () => {
     const agent = await startAgent('requester', { approvers: ['kim@acme.example'] });
     const held = agent.as(tokenOf('ann')).send('order-1', [{ tool: 'pay', args: {} }]);
     await expect
@@ -98,7 +98,7 @@ describe('with task_access requester', () => {
     expect((await held).body.status.state).toBe('completed');
   });
 
-  it('an approver who comes second is told who was first', async () => {
+  it('a second approver sees the first decider', async () => {
     const approvers = ['kim@acme.example', 'lee@acme.example'];
     const agent = await startAgent('requester', { approvers });
     const held = agent.as(tokenOf('ann')).send('order-1', [{ tool: 'pay', args: {} }]);
@@ -120,7 +120,7 @@ describe('with task_access requester', () => {
     expect(await agent.as(tokenOf('lee')).get('/tasks/order-1')).toMatchObject(notFound);
   });
 
-  it('nobody sees what somebody asked for, where nobody has to sign in', async () => {
+  it('no caller sees the requests of others without sign-in', async () => {
     const agent = await startTestAgent({ server: { task_access: 'requester', rate_limit } });
     await agent.send('of-nobody', [{ say: 'hi' }]);
     await agent.as(agent.token).send('of-the-operator', [{ say: 'hi' }]);

@@ -43,7 +43,7 @@ async function buttonOf(fake: FakeTelegram, count: number) {
 
 const saidTo = (fake: FakeTelegram) => fake.called('answerCallbackQuery').map(({ text }) => text);
 
-it('one of the daemons reads the presses, each decides once, and another one takes over', async () => {
+it('one of the daemons polls Telegram, each press decides once, and another daemon takes over', async () => {
   const database = await server.createDatabase();
   const fake = await FakeTelegram.start();
   const keeper = await startDaemon(database, fake);

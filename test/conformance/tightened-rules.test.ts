@@ -30,7 +30,7 @@ async function restartedUnder(before: object, after: object): Promise<TestAgent>
 const unheld = { defer: { enabled: true, on_restart: 'resume', tools: { grant: { to } } } };
 const guarded = (rules: object) => held({}, { guardrails: { enabled: true, ...rules } });
 
-describe('a call that waits while the rules become stricter', () => {
+describe('a waiting call whose rules become stricter', () => {
   it.each([
     [
       'its tool is banned',
@@ -53,7 +53,7 @@ describe('a call that waits while the rules become stricter', () => {
     ]);
   });
 
-  it('is held anew when a rule changes its arguments, and runs as it was shown then', async () => {
+  it('is held again when a rule changes its arguments, and runs as shown then', async () => {
     const modify = { enabled: true, tools: { pay: { arguments: [{ path: 'amount', set: 1 }] } } };
     const agent = await restartedUnder(held(), held({}, { modify }));
     const task = await agent.reached('t1', 'deferred');
@@ -90,7 +90,7 @@ describe('a call that waits while the rules become stricter', () => {
     expect(agent.folder.paid).toHaveLength(1);
   });
 
-  it('still waits where the rules became looser', async () => {
+  it('keeps waiting when the rules become looser', async () => {
     const agent = await restartedUnder(held({ approvers: [ann] }), unheld);
     const approve = (email: string) =>
       agent.decide('t1', { decision: 'approve', approver_email: email });

@@ -9,8 +9,8 @@ function tracingInto(endpoint: string, sampler = 'always_on'): ServiceSettings {
   return { observability: { tracing } } as ServiceSettings;
 }
 
-describe('tracing as service.yaml has it', () => {
-  it('is on from the first request, and delivers its last spans before the daemon stops', async () => {
+describe('tracing by service.yaml', () => {
+  it('is on from the first request, and sends its last spans before the daemon stops', async () => {
     const collector = await startCollector();
     const agent = await startTestAgent(tracingInto(collector.url));
     await agent.send('t', [{ say: 'hi' }]);
@@ -35,7 +35,7 @@ describe('tracing as service.yaml has it', () => {
     });
   });
 
-  it('changes nothing for callers while the collector is away', async () => {
+  it('does not affect callers while the collector is away', async () => {
     const collector = await startCollector();
     collector.answer = 500;
     const agent = await startTestAgent(tracingInto(collector.url));

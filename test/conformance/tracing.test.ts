@@ -65,7 +65,7 @@ function treesOf(collector: TraceCollector): SpanTree[] {
   return collector.trees().filter(({ name }) => name !== 'a2a.tasks/get');
 }
 
-describe('the spans of a call that was held and released', () => {
+describe('the spans of a held and released call', () => {
   it.each([
     [
       'REST',
@@ -104,8 +104,8 @@ describe('the spans of a call that was held and released', () => {
   });
 });
 
-describe('what is refused', () => {
-  it('has the status Error at the door', async () => {
+describe('the span of a refused request', () => {
+  it('has the status Error at authentication', async () => {
     const { agent, collector, finish } = await startTraced();
     const refused = { name: 'a2a.tasks/send', status: 'error' };
     await agent.as('wrong').post('/tasks/send', { message: playing([]) });
@@ -123,7 +123,7 @@ describe('what is refused', () => {
     });
   });
 
-  it('has it when a shutdown cuts off a held answer that had begun, and no caller has left', async () => {
+  it('has it when a shutdown cuts a held answer that had begun', async () => {
     const collector = await startCollector();
     const tracing = traceInto(collector);
     const agent = await startTestAgent({ ...deferring(), server: { hold_heartbeat: '100ms' } });
@@ -161,7 +161,7 @@ describe('what is refused', () => {
   });
 
   it.each([['reject', { decision: 'reject', approver: 'ada' }]])(
-    'has it when a person says %s',
+    'has it when a person decides %s',
     async (outcome, decision) => {
       const { agent, collector, finish } = await startTraced(deferring());
       const answer = agent.send('t', script);
@@ -182,7 +182,7 @@ describe('what is refused', () => {
     },
   );
 
-  it('has it when nobody decides in time, and the wait is as long as it was', async () => {
+  it('has it on a timeout, with the full length of the wait', async () => {
     const { agent, collector, finish } = await startTraced(deferring({ timeout: '200ms' }));
     await agent.send('t', script);
     await finish();
@@ -196,7 +196,7 @@ describe('what is refused', () => {
     expect(wait?.duration).toBeGreaterThanOrEqual(200);
   });
 
-  it('has it for a method that JSON-RPC does not know, whose name is kept out', async () => {
+  it('has it for an unknown JSON-RPC method, whose name is omitted', async () => {
     const { agent, collector, finish } = await startTraced();
     await agent.rpc('tasks/destroy', {});
     await agent.rpc('x'.repeat(5_000), {});
@@ -207,8 +207,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('admission', () => {
-  it('is a sibling of authentication, and asks the platform beneath it', async () => {
+describe('the span of admission', () => {
+  it('is a sibling of authentication, and contains the request to the platform', async () => {
     const { collector } = await admitting({ decision: 'admit' });
     expect(treesOf(collector)).toEqual([
       {
@@ -232,7 +232,7 @@ describe('admission', () => {
     expect(kinds).toEqual([[2], [1], [3]]);
   });
 
-  it('has the status Error when the platform denies, as has the request', async () => {
+  it('has the status Error when the platform denies, like the request', async () => {
     const { collector, audit } = await admitting(denial);
     expect(treesOf(collector)).toEqual([
       {
@@ -266,7 +266,7 @@ describe('admission', () => {
 });
 
 describe('the trace of a caller', () => {
-  it('is taken up, and every event of the run names it', async () => {
+  it('is continued, and every event of the run names it', async () => {
     const { agent, collector, finish } = await startTraced();
     await agent.post(
       '/tasks/send',
@@ -291,7 +291,7 @@ describe('the trace of a caller', () => {
     `00-${'0'.repeat(32)}-${caller.spanId}-01`,
     `ff-${caller.traceId}-${caller.spanId}-01`,
     `${traceparent}, ${traceparent}`,
-  ])('begins here when its header is %s', async (malformed) => {
+  ])('is replaced by a new one when its header is %s', async (malformed) => {
     const { agent, collector, finish } = await startTraced();
     const answer = await agent.post(
       '/tasks/send',
@@ -305,7 +305,7 @@ describe('the trace of a caller', () => {
     expect(request?.traceId).not.toBe(caller.traceId);
   });
 
-  it('reaches the model and goes on from there, its baggage only where it may', async () => {
+  it('is sent to the model, its baggage only where it may go', async () => {
     const collector = await startCollector();
     const tracing = traceInto(collector);
     const seen: unknown[] = [];
@@ -344,7 +344,7 @@ describe('the trace of a caller', () => {
     });
   });
 
-  it('is the one of the decision nowhere but in a link', async () => {
+  it('is linked, and not continued, for the decision', async () => {
     const { agent, collector, finish } = await startTraced(deferring());
     const answer = agent.send('t', script);
     await agent.reached('t', 'deferred');
@@ -362,7 +362,7 @@ describe('the trace of a caller', () => {
     ]);
   });
 
-  it('is named in the audit log while tracing is off, and nothing is otherwise', async () => {
+  it('is named in the audit log while tracing is off, and new ones are not', async () => {
     const agent = await startTestAgent({
       auth: { providers: [{ type: 'static_token', name: 'ops', settings: { token: 'secret' } }] },
     });
@@ -393,7 +393,7 @@ describe('the trace of a caller', () => {
 });
 
 describe('a restart in the middle of a wait', () => {
-  it('leaves the run in its trace', async () => {
+  it('keeps the run in its trace', async () => {
     const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
     onTestFinished(() => folder.remove());
     const before = await startCollector();
@@ -441,7 +441,7 @@ describe('a restart in the middle of a wait', () => {
     expect([run?.traceId, run?.parentSpanId]).toEqual([caller.traceId, request?.spanId]);
   });
 
-  it('ends the run with the status Error when the wait is given up', async () => {
+  it('ends the run with the status Error when the wait is abandoned', async () => {
     const folder = new AgentFolder(deferring());
     onTestFinished(() => folder.remove());
     const agent = await launchIn(folder);
@@ -469,8 +469,8 @@ describe('a restart in the middle of a wait', () => {
   });
 });
 
-describe('a request that is no part of A2A', () => {
-  it('has no span, nor has what it does', async () => {
+describe('a request outside A2A', () => {
+  it('has no span, nor has its work', async () => {
     const { agent, collector, finish } = await startTraced();
     await agent.get('/healthz');
     await agent.get('/readyz');

@@ -58,11 +58,11 @@ async function crowdIn(agents: readonly TestAgent[]): Promise<void> {
   expect(body.total).toBe(most + 1);
 }
 
-it('refuses 2,000 calls of one caller at the limit, and another caller stays first', async () => {
+it('2,000 calls of one caller are refused at the limit, and another caller is served first', async () => {
   await crowdIn([await startTestAgent(settings)]);
 });
 
-it('counts what waits at several daemons over one PostgreSQL', async () => {
+it('waiting calls are counted over several daemons with one PostgreSQL', async () => {
   const { a, b } = await startReplicas(server, settings);
   await crowdIn([a, b]);
 });

@@ -31,8 +31,8 @@ async function start() {
 const waiting = async (client: { get(path: string): Promise<{ body: any }> }, query = '') =>
   (await client.get(`/deferrals${query}`)).body;
 
-describe('the calls of one caller that wait', () => {
-  it('are as many as configured, however many come at once; the next is refused with 429', async () => {
+describe('the waiting calls of one caller', () => {
+  it('are limited, for any number at once; the next is refused with 429', async () => {
     const { operator, ann, mallory } = await start();
     void ann.send('first', pay).catch(() => undefined);
     await reached(operator, 'first', 'deferred');
@@ -54,7 +54,7 @@ describe('the calls of one caller that wait', () => {
     expect([free.status, textOf(free)]).toEqual([200, 'done']);
   });
 
-  it('make room for another once one is decided, and refuse over A2A as well', async () => {
+  it('leave room for another once one is decided, and are refused over A2A as well', async () => {
     const { operator, mallory } = await start();
     for (const id of ['a', 'b', 'c']) {
       void mallory.send(id, pay).catch(() => undefined);
@@ -73,8 +73,8 @@ describe('the calls of one caller that wait', () => {
   });
 });
 
-describe('the list of what waits by its deadline', () => {
-  it('begins with the first deadline, is paged, and says how many there are', async () => {
+describe('the list of waiting calls by deadline', () => {
+  it('begins with the first deadline, is paged, and states the total', async () => {
     const to = 'channel:console:desk';
     const echo = { to, timeout: '5m' };
     // A reminder comes before any deadline, and moves nothing.

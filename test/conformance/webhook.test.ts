@@ -67,7 +67,7 @@ async function clicked(agent: TestAgent, { data }: any, decision: object) {
 }
 
 describe('a call that is held for a webhook', () => {
-  it('is posted, released by who got the post, and told of', async () => {
+  it('is posted, released by the receiver, and its outcome is posted', async () => {
     const agent = await anAgent();
     const held = agent.send('t1', script);
     const [asked] = await told(1);
@@ -126,7 +126,7 @@ describe('a call that is held for a webhook', () => {
     expect(agent.folder.paid).toEqual([deferral.id]);
   });
 
-  it('is told of however it ends', async () => {
+  it('has every kind of end posted', async () => {
     const agent = await anAgent({ pay: {}, grant: { timeout: '1s' } });
     void agent.send('rejected', script);
     await agent.reached('rejected', 'deferred');
@@ -152,7 +152,7 @@ describe('a call that is held for a webhook', () => {
     ]);
   });
 
-  it('is told of after a restart that gave it up', async () => {
+  it('has its end posted after a restart that abandoned it', async () => {
     const first = await anAgent();
     first.send('t1', script).catch(() => undefined);
     await told(1);
@@ -167,7 +167,7 @@ describe('a call that is held for a webhook', () => {
     expect(ended.data.deferral_id).toBe(asked.data.deferral_id);
   });
 
-  it('counts approvals, reminds and asks another target as well', async () => {
+  it('counts approvals, reminds and escalates', async () => {
     const escalate_to = 'channel:webhook:boss';
     const approvers = ['ann@example.com', 'bo@example.com'];
     const rule = { timeout: '4s', quorum: 2, approvers, remind: true, escalate_to };
@@ -193,8 +193,8 @@ describe('a call that is held for a webhook', () => {
   });
 });
 
-describe('a receiver that fails', () => {
-  it('is asked again under the same id, while the call waits on', async () => {
+describe('a failing receiver', () => {
+  it('is called again under the same id, while the call keeps waiting', async () => {
     receiver.answers.push({ status: 503 }, 'reset');
     const agent = await anAgent();
     void agent.send('t1', script);
@@ -205,7 +205,7 @@ describe('a receiver that fails', () => {
     expect(agent.folder.paid).toEqual([]);
   });
 
-  it('holds up no other call with one that it refuses, nor with six', async () => {
+  it('delays no other call with one refusal, nor with six', async () => {
     const agent = await anAgent({ pay: { timeout: '40s' } });
     receiver.answerTo = ({ body }) => (body.includes('"task_id":"bad') ? { status: 400 } : null);
     for (const id of ['bad0', 'bad1', 'bad2', 'bad3', 'bad4', 'bad5']) void agent.send(id, script);
@@ -217,7 +217,7 @@ describe('a receiver that fails', () => {
     expect(performance.now() - began).toBeLessThan(15_000);
   });
 
-  it('releases nothing and stops nobody from deciding', async () => {
+  it('releases nothing and prevents no decision', async () => {
     receiver.answers.push(...Array(20).fill({ status: 404 }));
     const agent = await anAgent({ pay: {}, grant: { timeout: '1s' } });
     const late = await agent.send('late', [{ tool: 'grant', args: {} }]);
@@ -228,7 +228,7 @@ describe('a receiver that fails', () => {
   });
 });
 
-it('shows neither secret nor URL anywhere, and what was sent is an event of its task', async () => {
+it('neither secret nor URL is shown, and each post is an event of its task', async () => {
   receiver.answers.push({ status: 500 }, { status: 404 });
   const agent = await anAgent({ pay: { timeout: '3s' } });
   const { body } = await agent.send('t1', script);

@@ -166,9 +166,9 @@ function kindsOf(lines: AuditLine[]): string[] {
   return [...kinds].filter((event) => !event.startsWith('egress_')).toSorted();
 }
 
-describe('every kind of event of an invocation', () => {
+describe('each kind of event of an invocation', () => {
   it.each(Object.entries(sendings))(
-    'carries the tags of its request over %s, and none of the keys without',
+    'has the tags of its request over %s, and none of the keys without tags',
     async (_, send) => {
       const scores = await startScores();
       const agent = await startGovernedAgent(settings(scores.address), { env });
@@ -207,7 +207,7 @@ describe('tags of a request', () => {
     },
   );
 
-  it('hold for a run alone, also when a later run of the task has none', async () => {
+  it('apply to one run, also when a later run of the task has none', async () => {
     const agent = await startTestAgent({}, { noAuth: true });
     const task = { id: 't1', message: playing([{ say: 'ok' }]) };
     await agent.post('/tasks/send', task, headers);
@@ -217,7 +217,7 @@ describe('tags of a request', () => {
     expect(lines.map(tagsOf)).toEqual([...Array(3).fill(tags), ...Array(3).fill({})]);
   });
 
-  it('are those of the run, not of whoever decides or cancels it', async () => {
+  it('come from the run, not from its decider or canceler', async () => {
     const agent = await startTestAgent(deferring(), { noAuth: true });
     const task = { id: 't1', message: playing([{ tool: 'pay' }]) };
     const sent = agent.post('/tasks/send', task, headers);
@@ -238,7 +238,7 @@ describe('the tenant of the agent', () => {
   const home = { SERVICE_ORG_ID: ' home ', SERVICE_WORKSPACE_ID: 'till-1' };
   const statics = { org_id: 'home', workspace_id: 'till-1' };
 
-  it('is on every event, those of the daemon and of signing in too', async () => {
+  it('is on every event, including those of the daemon and of sign-ins', async () => {
     const settings = {
       auth: {
         required: true,
@@ -256,7 +256,7 @@ describe('the tenant of the agent', () => {
     for (const line of lines) expect(tagsOf(line)).toEqual(statics);
   });
 
-  it('gives way to a header, each for itself', async () => {
+  it('is overridden by a header, each key separately', async () => {
     const agent = await startGovernedAgent({}, { env: home });
     const message = playing([{ say: 'ok' }]);
     const send = (id: string, more: Record<string, string>) =>
@@ -272,7 +272,7 @@ describe('the tenant of the agent', () => {
     }
   });
 
-  it('gives way with the header to the tenant that an identity vouches for', async () => {
+  it('is overridden with the header by the tenant of a verified identity', async () => {
     const identity = { user_id: 'ann', claims: { org_id: 'vouched' } };
     const provider = {
       type: 'static_token',
@@ -294,10 +294,10 @@ describe('the tenant of the agent', () => {
     ['nothing', {}],
     ['blanks', { SERVICE_ORG_ID: '  ', SERVICE_WORKSPACE_ID: '' }],
     [
-      'what no identifier is',
+      'an invalid identifier',
       { SERVICE_ORG_ID: 'caf\u00e9', SERVICE_WORKSPACE_ID: 'x'.repeat(257) },
     ],
-  ])('leaves its keys out when the environment says %s', async (_, variables) => {
+  ])('has no keys when the environment has %s', async (_, variables) => {
     const agent = await startGovernedAgent({}, { env: variables });
     await agent.send('t1', [{ say: 'ok' }]);
     const lines = agent.audit();

@@ -71,7 +71,7 @@ describe('the workflow of an invocation', () => {
     for (const line of lines) expect(tagsOf(line)).toEqual(tags);
   });
 
-  it('is on no event of an invocation that names none', async () => {
+  it('is on no event of an invocation without one', async () => {
     const agent = await startTestAgent({}, { noAuth: true });
     await agent.send('t1', script);
     const lines = agent.audit('t1');
@@ -79,7 +79,7 @@ describe('the workflow of an invocation', () => {
     for (const line of lines) expect(tagsOf(line)).toEqual(absent);
   });
 
-  it('stays with a held call, whoever decides, and over a restart', async () => {
+  it('stays with a held call, for any decider, and over a restart', async () => {
     const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
     const before = await launchAgent({}, { folder, noAuth: true });
     const left = post(before.url, '/tasks/send', { id: 't1', message: playing(script) }, headers);
@@ -99,7 +99,7 @@ describe('the workflow of an invocation', () => {
     for (const line of lines) expect(tagsOf(line)).toEqual(tags);
   });
 
-  it('is on the events of signing in', async () => {
+  it('is on the events of sign-ins', async () => {
     const agent = await startTestAgent({ auth: { required: true } });
     await post(agent.url, '/tasks/send', {}, headers);
     await post(
@@ -116,7 +116,7 @@ describe('the workflow of an invocation', () => {
     for (const line of lines) expect(tagsOf(line)).toEqual(tags);
   });
 
-  it('leaves out what no identifier looks like, and the log names the header alone', async () => {
+  it('omits invalid identifiers, and the log names only the header', async () => {
     const agent = await startTestAgent({}, { noAuth: true });
     const odd = {
       'X-Workflow-ID': 'x'.repeat(257),

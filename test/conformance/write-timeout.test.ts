@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { deferring, startTestAgent, story } from '../helpers/test-agent.ts';
 
-it('cuts a held request off, and its task goes on', async () => {
+it('a write timeout cuts a held request, and its task continues', async () => {
   const agent = await startTestAgent({ ...deferring(), server: { write_timeout: '250ms' } });
   await expect(agent.send('t1', [{ tool: 'pay' }, { say: '{result}' }])).rejects.toThrow();
   await agent.reached('t1', 'deferred');
@@ -9,7 +9,7 @@ it('cuts a held request off, and its task goes on', async () => {
   expect((await agent.reached('t1', 'completed')).status.state).toBe('completed');
 });
 
-it('cuts a stream off, and its wait is given up', async () => {
+it('a write timeout cuts a stream, and its wait is abandoned', async () => {
   const agent = await startTestAgent({ ...deferring(), server: { write_timeout: '250ms' } });
   const script = [{ tool: 'pay' }];
   const parts = [{ kind: 'data', data: { script } }];
@@ -23,7 +23,7 @@ it('cuts a stream off, and its wait is given up', async () => {
   ]);
 });
 
-it('leaves a request alone that is answered in time', async () => {
+it('a write timeout does not affect a request that is answered in time', async () => {
   const agent = await startTestAgent({ server: { write_timeout: '10s' } });
   expect((await agent.send('t1', [{ say: 'hi' }])).status).toBe(200);
 });

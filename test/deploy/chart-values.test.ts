@@ -83,7 +83,7 @@ describe('values that would not work', () => {
       ['--set', String.raw`agent.files.service\.yaml=agent_id: x`],
       'store.kind is postgres, but sqlite in service.yaml; make them equal',
     ],
-  ])('are refused with one sentence: %j', async (words, sentence) => {
+  ])('are refused with one message: %j', async (words, sentence) => {
     const { status, stderr } = await renderChart(...good, ...words);
     expect(status).toBe(1);
     expect(stderr).toContain(sentence);

@@ -22,12 +22,12 @@ const { services, configs } = parse(text) as {
 };
 
 describe('the file for Docker Compose', () => {
-  it('fits the schema of Compose, and has none of the errors that its linter finds', async () => {
+  it('fits the schema of Compose, and has no linter error', async () => {
     const linted = await runCommand('dclint', ['--quiet', 'deploy/compose.yaml']);
     expect(linted).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('publishes ports on this machine alone, of images with a fixed version', () => {
+  it('publishes ports on this machine only, of images with a fixed version', () => {
     const ports = Object.values(services).flatMap((one) => one.ports ?? []);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     for (const { image, build } of Object.values(services)) {
@@ -37,7 +37,7 @@ describe('the file for Docker Compose', () => {
     }
   });
 
-  it('mounts files that exist, and no folder of the host that a container may write to', () => {
+  it('mounts existing files, and no folder of the host that a container may write to', () => {
     const mounted = Object.values(services).flatMap(({ volumes }) => volumes);
     const bound = mounted.filter((one) => one.startsWith('.')).map((one) => one.split(':'));
     expect(bound.length).toBeGreaterThan(3);

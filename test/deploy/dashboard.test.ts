@@ -23,7 +23,7 @@ function reading(file: string, content: string) {
 }
 
 describe('the samples for a dashboard behind a proxy', () => {
-  it('have a dashboard.yaml that the command takes without a warning', () => {
+  it('have a dashboard.yaml that the command accepts without a warning', () => {
     for (const content of [text('dashboard.yaml'), of('ConfigMap').data['dashboard.yaml']]) {
       const read = reading('dashboard.yaml', content);
       expect(read).toMatchObject({ problems: [], warnings: [] });
@@ -31,7 +31,7 @@ describe('the samples for a dashboard behind a proxy', () => {
     }
   });
 
-  it('have one public address, which the proxies pass on', () => {
+  it('have one public address, which the proxies forward', () => {
     expect(isPageOrigin(url)).toBe(true);
     const unit = text('holdpoint-dashboard.service');
     expect(unit).toContain(`--public-url ${url}\n`);
@@ -62,7 +62,7 @@ describe('the samples for a dashboard behind a proxy', () => {
     expect(manifests.map((one) => faultOf(one)).filter((fault) => fault !== null)).toEqual([]);
   });
 
-  it('run one process, which finds its variable and its volumes', () => {
+  it('run one process with its variable and its volumes', () => {
     const { replicas, template } = of('Deployment').spec;
     expect(replicas).toBe(1);
     const [{ volumeMounts }] = template.spec.containers;

@@ -56,7 +56,7 @@ describe('the Dockerfile', () => {
     expect(faultsOf(text)).toEqual([]);
   });
 
-  it('would be refused with each fault that the test looks for', () => {
+  it('is refused with each fault that the test detects', () => {
     const bad = 'FROM node:latest\nENV API_TOKEN=x\nCOPY a b\nUSER node\nFORM\n';
     expect(faultsOf(bad)).toEqual([
       'Unknown instruction: FORM',
@@ -67,7 +67,7 @@ describe('the Dockerfile', () => {
     ]);
   });
 
-  it('copies files that its context has, and nothing else reaches the context', () => {
+  it('copies files of its context only, and the context contains nothing else', () => {
     const copied = DockerfileParser.parse(text)
       .getCOPYs()
       .filter((copy) => copy.getFromFlag() === null)

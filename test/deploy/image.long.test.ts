@@ -120,7 +120,7 @@ describe('the image', () => {
     expect(readdirSync(join(image.files, 'var/lib/apt/lists'))).toEqual([]);
   });
 
-  it('has no file that raises rights, and nothing that everyone may change but /tmp', async () => {
+  it('has no setuid file, and only /tmp is writable for all', async () => {
     expect(await found('-type', 'f', '-perm', '/6000')).toEqual([]);
     expect(await found('-type', 'f', '-perm', '-0002')).toEqual([]);
     const open = await found('-type', 'd', '-perm', '-0002');
@@ -128,7 +128,7 @@ describe('the image', () => {
     expect(await found('-user', '10001')).toEqual(['/agent/.service']);
   });
 
-  it('holds a call, runs it when it is released, ends orphans, and stops at a signal', async () => {
+  it('holds a call, runs it after its release, reaps orphans, and stops at a signal', async () => {
     const { run, state, url, init } = await image.startAgent(code, [token]);
     const { answer } = await sendHeld(url);
     expect(await approve(url)).toBe(200);

@@ -71,7 +71,7 @@ describe('the manifests and the chart', () => {
     expect(unknownIn(all)).toBe('');
   });
 
-  it('would be refused with a wrong type, and with a field that does not exist', () => {
+  it('are refused with a wrong type, and with an unknown field', () => {
     const deployment = of(shared, 'Deployment');
     const wrong = { ...deployment, spec: { ...deployment.spec, replicas: '3' } };
     expect(faultOf(wrong)).toBe('data/spec/replicas must be integer');
@@ -81,7 +81,7 @@ describe('the manifests and the chart', () => {
     );
   });
 
-  it('list every file, except those that are optional', () => {
+  it('list every file, except optional ones', () => {
     for (const folder of ['deploy/kubernetes', 'deploy/kubernetes/sqlite']) {
       const { resources } = parse(read(`${folder}/kustomization.yaml`));
       const byHand = [
@@ -122,7 +122,7 @@ describe('the manifests and the chart', () => {
     }
   });
 
-  it('mount each volume that they have, and have each that they mount', () => {
+  it('mount each of their volumes, and define each mounted one', () => {
     for (const { kind, spec } of [...shared, ...single, ...installed, ...builtIn]) {
       if (spec?.template === undefined) continue;
       const { initContainers = [], containers, volumes } = spec.template.spec;
@@ -139,7 +139,7 @@ describe('the manifests and the chart', () => {
     }
   });
 
-  it('let callers and the monitoring system in, and nothing else', () => {
+  it('accept callers and the monitoring system, and nothing else', () => {
     const { spec } = of(shared, 'NetworkPolicy');
     const [{ from, ports }] = spec.ingress;
     expect(ports).toEqual([{ port: 'http' }]);
@@ -156,7 +156,7 @@ describe('the manifests and the chart', () => {
 });
 
 describe('the deployment', () => {
-  it('has three daemons, which the service, the budget and the monitor find, and loses none in an upgrade', () => {
+  it('has three daemons, which the service, the budget and the monitor select, and loses none in an upgrade', () => {
     const { spec } = of(shared, 'Deployment');
     const { labels } = spec.template.metadata;
     expect(spec.replicas).toBe(3);
@@ -228,7 +228,7 @@ describe('the deployment', () => {
     expect(volumes.map((one: Manifest) => one.name)).toEqual(['tmp', 'state']);
   });
 
-  it('starts over the folder of its name, so a changed one replaces the pods', () => {
+  it('has the folder in its name, so a changed one replaces the pods', () => {
     const map = of(shared, 'ConfigMap');
     expect(map.metadata.name).toMatch(/^refunds-\w+$/);
     for (const kind of ['Deployment', 'Job']) {
@@ -237,7 +237,7 @@ describe('the deployment', () => {
     }
   });
 
-  it('passes the alerts of the repository on as they are', () => {
+  it('passes the alerts of the repository unchanged', () => {
     const { groups } = parse(read('deploy/prometheus/holdpoint.rules.yaml'));
     expect(of(installed, 'PrometheusRule').spec.groups).toEqual(groups);
   });
@@ -246,7 +246,7 @@ describe('the deployment', () => {
 describe('the folder of the agent', () => {
   const example = textsIn(join(root, 'deploy/agent'));
 
-  it('arrives whole from an archive and from values, with its scripts', () => {
+  it('is complete from an archive and from values, with its scripts', () => {
     const archived = podFolder(
       of(shared, 'Deployment').spec.template.spec,
       of(shared, 'ConfigMap'),

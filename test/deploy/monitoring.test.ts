@@ -117,7 +117,7 @@ async function scraped(): Promise<Map<string, ScrapedMetric>> {
   }
 }
 
-describe('what the dashboards and alerts read', () => {
+describe('the metrics of dashboards and alerts', () => {
   let metrics: Map<string, ScrapedMetric>;
   const labelsOf = new Map<string, Set<string>>();
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describe('what the dashboards and alerts read', () => {
     }
   }, 60_000);
 
-  it('is in a scrape of a daemon, with these labels', () => {
+  it('are in a scrape of a daemon, with these labels', () => {
     const faults = expressions.flatMap(([place, expr]) => {
       const { selected, grouped } = readPromQl(expr);
       const known = new Set(ofPrometheus.labels);
@@ -156,7 +156,7 @@ describe('what the dashboards and alerts read', () => {
     expect(faults).toEqual([]);
   });
 
-  it('includes every metric of the agent', () => {
+  it('include every metric of the agent', () => {
     const used = new Set(
       expressions.flatMap(([, expr]) =>
         readPromQl(expr).selected.map(({ metric }) => metric.replace(/_(bucket|sum|count)$/, '')),
@@ -173,7 +173,7 @@ describe('the alerts', () => {
   const page = read('docs/alerts.md');
   const names = alerts.map(({ alert = '' }) => alert);
 
-  it('have a severity, sentences, and a section of the page, and each section an alert', () => {
+  it('have a severity, a text, and a section of the page, and each section an alert', () => {
     const anchor = 'https://github.com/holdpoint/holdpoint/blob/main/docs/alerts.md#';
     for (const { alert = '', labels, annotations } of alerts) {
       expect(['warning', 'critical'], alert).toContain(labels?.severity);
@@ -188,7 +188,7 @@ describe('the alerts', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('each have a test that fires them', () => {
+  it('have a test that fires each of them', () => {
     const file = parse(read('deploy/prometheus/holdpoint.rules.test.yaml')) as {
       tests: { alert_rule_test?: { alertname: string; exp_alerts: unknown[] }[] }[];
     };
@@ -198,7 +198,7 @@ describe('the alerts', () => {
     expect(fired.map(({ alertname }) => alertname)).toEqual(names);
   });
 
-  it('name panels that a dashboard has', () => {
+  it('name panels of a dashboard', () => {
     const titles = [...shown, ...boards].map(({ title }) => title.replace('Holdpoint / ', ''));
     const named = [...page.matchAll(/\*([A-Z][^*]+)\*/g)].map(([, title = '']) => title);
     expect(named.filter((title) => !titles.includes(title) && title !== 'Targets')).toEqual([]);
@@ -250,7 +250,7 @@ describe('the dashboards', () => {
     }
   });
 
-  it('count what daemons share once for each agent, as agents may share a job', () => {
+  it('count shared values once for each agent, as agents may share a job', () => {
     const merged = targets.filter(([, expr]) => /by \(job(?!, agent\b)/.test(expr));
     expect(merged).toEqual([]);
   });
@@ -289,7 +289,7 @@ describe('the dashboards', () => {
     }
   });
 
-  it('answer a quiet time with words, not with a division by zero', () => {
+  it('answer an idle time with text, not with a division by zero', () => {
     const shares = shown
       .filter(({ type }) => type === 'stat')
       .flatMap(({ title, targets: own = [] }) => own.map(({ expr }) => [title, expr] as const))
@@ -322,7 +322,7 @@ describe('the dashboards', () => {
   });
 });
 
-it('scrapes with a token from a file, and loads the rules', () => {
+it('the agent is scraped with a token from a file, and the rules are loaded', () => {
   const config = parse(read('deploy/prometheus/prometheus.yml')) as {
     rule_files: string[];
     scrape_configs: { job_name: string; authorization: { credentials_file: string } }[];

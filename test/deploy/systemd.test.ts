@@ -58,7 +58,7 @@ describe('the units', () => {
     }
   });
 
-  it('run each agent in its folder, with a port, variables and limits of its own', () => {
+  it('run each agent in its folder, with its own port, variables and limits', () => {
     const options = optionsOf(template);
     const expected = {
       'Unit.PartOf': ['holdpoint.target'],
@@ -76,7 +76,7 @@ describe('the units', () => {
     expect(Object.fromEntries(present)).toEqual(expected);
   });
 
-  it('back up each agent to a folder that the other files make', () => {
+  it('back up each agent to a folder that the other files create', () => {
     const options = optionsOf(backup);
     expect(options.get('Service.ExecStart')).toEqual([
       '/usr/local/bin/holdpoint backup /var/backups/holdpoint/ --dir /srv/agents/%i --keep 14',
@@ -91,7 +91,7 @@ describe('the units', () => {
     }
   });
 
-  it('share with the dashboard a user and folders that the other files make', () => {
+  it('share with the dashboard a user and folders that the other files create', () => {
     const units = [template, dashboard].map((file) => optionsOf(file));
     expect(units.flatMap((unit) => unit.get('Service.User'))).toEqual(['holdpoint', 'holdpoint']);
     expect(read('deploy/systemd/sysusers.d/holdpoint.conf')).toMatch(/^u holdpoint - /);

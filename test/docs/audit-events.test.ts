@@ -40,7 +40,7 @@ function eventsOnPage(): string[] {
   );
 }
 
-it('says of every event of the audit log what it holds, and of no other', () => {
+it('the page describes every event of the audit log, and no other', () => {
   const [code, page] = [new Set(eventsInCode()), eventsOnPage()];
   expect([...code].filter((name) => !page.includes(name)).toSorted()).toEqual([]);
   expect(page.filter((name) => !code.has(name)).toSorted()).toEqual([]);

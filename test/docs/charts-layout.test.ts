@@ -17,17 +17,17 @@ function drawn(change: (plan: Drawing) => void = () => {}) {
 }
 
 describe('the drawing of the task chart', () => {
-  it('is the one that the page shows', () => {
+  it('is the one on the page', () => {
     expect(staleLayouts(root, drawLayouts())).toEqual([]);
   });
 
-  it('is called stale when it is another one', () => {
+  it('is reported as stale when it differs', () => {
     const [[path, text] = ['', '']] = drawLayouts();
     expect(staleLayouts(root, new Map([[path, `${text}\n`]]))).toEqual([path]);
     expect(staleLayouts('/nowhere', new Map([[path, text]]))).toEqual([path]);
   });
 
-  it('shows every transition by a line, within a box, or names why not', () => {
+  it('shows every transition by a line, inside a box, or with a reason', () => {
     const chart = drawn();
     const unseen = transitionsOf(taskMachine.root).filter(
       ({ from, to }) =>
@@ -41,7 +41,7 @@ describe('the drawing of the task chart', () => {
     );
   });
 
-  it('puts what sets a transition off at the line that is nearest to it', () => {
+  it('places the trigger of a transition at its nearest line', () => {
     const on = (from: string, to: string) => arrowOf(drawn(), from, to)?.on;
     expect(on('deferred.asked', 'working.governing')).toEqual([
       'deferral.decide [isEdit]',
@@ -100,7 +100,7 @@ describe('the drawing of the task chart', () => {
       'the label "wants a tool" lies on working.thinking',
     ],
     [
-      'a state outside of its region',
+      'a state outside its region',
       (plan) => ((plan.places['deferred.asked'] ?? { at: [0, 0] }).at = [640, 48]),
       'deferred.asked leaves its region',
     ],
@@ -108,7 +108,7 @@ describe('the drawing of the task chart', () => {
     expect(() => drawn(change)).toThrow(problem);
   });
 
-  it('is small enough to come with the page', () => {
+  it('is small enough for the page', () => {
     const bytes = readFileSync(`${root}/src/ui/dashboard/chart/task-chart.json`).length;
     expect(bytes).toBeLessThan(8_192);
   });

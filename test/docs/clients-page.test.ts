@@ -25,7 +25,7 @@ async function runSnippet(text: string, url: string) {
   );
 }
 
-it('asks for the first call as the page shows it', async () => {
+it('the first call runs as the page shows it', async () => {
   const agent = await startGate();
   const [first = ''] = snippets;
   expect(first.trim().split('\n').length).toBeLessThanOrEqual(10);
@@ -34,7 +34,7 @@ it('asks for the first call as the page shows it', async () => {
   expect(await approved).toEqual({ status: 0, stdout: 'ran rm -rf build\n', stderr: '' });
 });
 
-it('prints the sentence for the model after a rejection', async () => {
+it('the message for the model after a rejection is that of the page', async () => {
   const agent = await startGate();
   const rejected = runSnippet(snippets[0] ?? '', agent.url);
   await decide(agent, { decision: 'reject', note: 'keep it' });
@@ -44,7 +44,7 @@ it('prints the sentence for the model after a rejection', async () => {
   });
 });
 
-it('holds, reports and tests as the page shows it', async () => {
+it('the client holds, reports and tests as the page shows it', async () => {
   const agent = await startGate();
   const [first = '', hold = '', test = ''] = snippets;
   const [imports = '', create = ''] = [first.split('\n')[0], first.split('\n')[2]];

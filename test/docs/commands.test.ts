@@ -17,7 +17,7 @@ const refusal = /^\{(?:"jsonrpc":"2.0","id":\w+,)?"error":/m;
 describe.skipIf(isWithoutBwrap)('the commands of', () => {
   needsBwrap();
 
-  it.each(pagesToRun)('%s run as they stand', { timeout: 300_000 }, async (page) => {
+  it.each(pagesToRun)('%s run unchanged', { timeout: 300_000 }, async (page) => {
     const fences = fencesOf(readPage(page));
     const { code, outputs } = await runPage(fences, pagePlans[page] ?? {});
     const printed = [...outputs].map(([line, output]) => `${page}:${line}\n${output}`).join('\n');
@@ -36,7 +36,7 @@ describe.skipIf(isWithoutBwrap)('the commands of', () => {
   });
 });
 
-it('plans for commands alone that are on the pages', () => {
+it('every plan is for a command on the pages', () => {
   const idle = Object.entries(pagePlans).flatMap(([page, { prepared, meanwhile, skipped }]) => {
     const fences = fencesOf(readPage(page)).filter(isCommand);
     return [prepared, meanwhile, skipped].flatMap((entries = {}) =>
@@ -48,7 +48,7 @@ it('plans for commands alone that are on the pages', () => {
   expect(idle).toEqual([]);
 });
 
-it('finds the languages that the guide to tools is written in', () => {
+it('the languages of the guide to tools are found', () => {
   const missing = ['bash', 'python3'].filter(
     (name) => spawnSync(name, ['--version']).error !== undefined,
   );

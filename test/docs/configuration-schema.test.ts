@@ -108,20 +108,20 @@ describe('the schema of service.yaml', () => {
     }),
   );
 
-  it('refuses each slip that the daemon refuses, but for addresses and rules of several keys', () => {
+  it('refuses each error that the daemon refuses, except for addresses and rules of several keys', () => {
     const open = answers.filter(({ isSlip, inEditor, here }) => isSlip && inEditor && !here);
     const paths = [...new Set(open.map(({ path }) => path))].toSorted();
     expect(paths).toEqual([...addresses, ...severalKeys].toSorted());
   });
 
-  it('accepts each slip that the daemon accepts, and each example', () => {
+  it('accepts each error that the daemon accepts, and each example', () => {
     const refused = answers.filter(({ inEditor, here }) => !inEditor && here);
     expect(refused.map(({ text }) => text)).toEqual([]);
   });
 });
 
 describe('the schemas for editors', () => {
-  it.each(filesWithSchema)('describe each key, and show a value of each text: %s', (file) => {
+  it.each(filesWithSchema)('describe each key, and show an example of each string: %s', (file) => {
     const schema = editorSchema(file);
     expect(() => new Ajv({ strict: true }).compile(schema as object)).not.toThrow();
     const bare = keysOf(schema).filter(

@@ -19,11 +19,11 @@ const { 'service.yaml': service = {}, ...others } = describedFiles();
 const keys = keysOf(service);
 
 describe('the reference of the configuration', () => {
-  it('is what the schemas say', () => {
+  it('matches the schemas', () => {
     expect(page).toBe(configurationPage());
   });
 
-  it('has a row for every key that the daemon knows', () => {
+  it('has a row for every key of the daemon', () => {
     const missing = keys
       .map(({ path }) => pathText(path))
       .filter((path) => !page.includes(`| \`${path}\` |`));
@@ -37,7 +37,7 @@ describe('the reference of the configuration', () => {
   });
 
   it.each(keys.map((key) => [pathText(key.path), key] as const))(
-    'shows an example that can be used for %s',
+    'shows a valid example for %s',
     (path, key) => {
       const example = exampleOf(key);
       if (example === undefined) return;
@@ -50,7 +50,7 @@ describe('the reference of the configuration', () => {
     },
   );
 
-  it('shows examples that channels, skills and the dashboard can use', () => {
+  it('shows valid examples for channels, skills and the dashboard', () => {
     for (const [file, schema] of Object.entries(others)) {
       const content = contentOf(schema);
       const [adapter = ''] = file.split('-config');
@@ -60,7 +60,7 @@ describe('the reference of the configuration', () => {
     }
   });
 
-  it('says of every value that is refused that it is not there', () => {
+  it('marks every refused value as unavailable', () => {
     const refused = keys.flatMap((key) => {
       const { enum: choices = key.schema.items?.enum ?? [], description } = key.schema;
       const isList = key.schema.items !== undefined;
@@ -77,7 +77,7 @@ describe('the reference of the configuration', () => {
     expect(refused).toEqual([]);
   });
 
-  it('takes no key without an example', () => {
+  it('has an example for each key', () => {
     const [key] = keysOf({ properties: { wait: { type: 'string', description: 'A wait.' } } });
     expect(() => exampleOf(key as Key)).toThrow('wait has no example; write one into its schema');
   });

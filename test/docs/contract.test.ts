@@ -25,7 +25,7 @@ function leadsToASection(cited: string): boolean {
   );
 }
 
-it('has the page and the section that each comment cites', () => {
+it('the contract has the page and the section of each citation', () => {
   const files = globSync('{src,packages,test,scripts,bench}/**/*.{ts,svelte,mjs}', { cwd: root });
   const cited = files.flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(citation)].map(([name]) => ({
@@ -37,7 +37,7 @@ it('has the page and the section that each comment cites', () => {
   expect(cited.filter(({ name }) => !leadsToASection(name))).toEqual([]);
 });
 
-it('lists each page in its index', () => {
+it('the contract lists each page in its index', () => {
   const index = readFileSync(join(root, 'docs/contract/README.md'), 'utf8');
   const listed = [...index.matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, name]) => name);
   const pages = globSync('*.md', { cwd: join(root, 'docs/contract') });

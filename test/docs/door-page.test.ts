@@ -13,7 +13,7 @@ function read(text: string) {
   return reading;
 }
 
-it('shows every provider as it can be used', () => {
+it('the page shows every provider with valid settings', () => {
   const { config, warnings } = read(yaml);
   expect(warnings).toEqual([]);
   expect(config.auth.providers.map(({ type }) => type)).toEqual([
@@ -26,7 +26,7 @@ it('shows every provider as it can be used', () => {
   ]);
 });
 
-it('marks as a default what is one', () => {
+it('the page marks only defaults as defaults', () => {
   const lines = yaml.split('\n');
   const isDefault = (line: string) => / # default(;|$)/.test(line);
   expect(lines.filter(isDefault).length).toBeGreaterThan(12);
@@ -34,7 +34,7 @@ it('marks as a default what is one', () => {
   expect(config.auth).toEqual(read(yaml).config.auth);
 });
 
-it('names every setting of every provider', () => {
+it('the page names every setting of every provider', () => {
   const { providers } = describeKeys(authSchema).properties ?? {};
   const options = providers?.items?.oneOf ?? providers?.items?.anyOf ?? [];
   const blocks = yaml.split('- type: ').slice(1);

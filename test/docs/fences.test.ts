@@ -40,8 +40,8 @@ function inLanguage(language: string) {
   return blocks.filter(([, fence]) => fence.language === language);
 }
 
-describe('the YAML that the pages show', () => {
-  it.each(inLanguage('yaml'))('can be used: %s', (place, { text }) => {
+describe('the YAML on the pages', () => {
+  it.each(inLanguage('yaml'))('is valid: %s', (place, { text }) => {
     expect(faultsOf(text, place)).toEqual([]);
   });
 });
@@ -88,25 +88,25 @@ function isFault({ message }: { message: string }): boolean {
   return !elsewhere.test(message);
 }
 
-describe('the JSON that the pages show', () => {
-  it.each(inLanguage('json'))('can be read: %s', (_, { text }) => {
+describe('the JSON on the pages', () => {
+  it.each(inLanguage('json'))('is valid: %s', (_, { text }) => {
     expect(() => JSON.parse(text) as unknown).not.toThrow();
   });
 
-  it.each(inLanguage('ndjson'))('can be read line by line: %s', (_, { text }) => {
+  it.each(inLanguage('ndjson'))('is valid line by line: %s', (_, { text }) => {
     for (const line of text.trim().split('\n'))
       expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 });
 
-describe('the TOML that the pages show', () => {
-  it.each(inLanguage('toml'))('can be read: %s', (_, { text }) => {
+describe('the TOML on the pages', () => {
+  it.each(inLanguage('toml'))('is valid: %s', (_, { text }) => {
     expect(() => parseToml(text)).not.toThrow();
   });
 });
 
 describe('the links of the pages', () => {
-  it.each(pages().map((page) => [page]))('lead somewhere: %s', (page) => {
+  it.each(pages().map((page) => [page]))('lead to existing targets: %s', (page) => {
     const text = readPage(page).replaceAll(/^( *)(`{3,})[^]*?^\1\2[ \t]*$/gm, '');
     const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? '');
     const broken = targets.filter(
@@ -145,7 +145,7 @@ function anchorsOf(markdown: string): string[] {
 }
 
 describe('every block', () => {
-  it('is in a language that is looked at, or is shown alone', () => {
+  it('has a checked language, or is listed as unchecked', () => {
     const looked = ['yaml', 'json', 'ndjson', 'sh', 'toml'];
     const shown = ['', 'text', 'js', 'ts', 'python', 'markdown', 'ini'];
     const isKnown = ({ language }: Fence) => [...looked, ...shown].includes(language);

@@ -5,13 +5,13 @@ import { redactionNames } from '../../src/actors/governance/guardrails/guardrail
 
 const page = readFileSync(new URL('../../docs/governance.md', import.meta.url), 'utf8');
 
-it('shows a configuration that can be used as it stands', () => {
+it('the page shows a valid configuration', () => {
   const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(page) ?? [];
   const env = { SHOP_KEY: 'key-of-the-shop', SERVICE_TOKEN: 'token-of-ops' };
   const reading = parseConfig(yaml, { file: 'governance.md', env });
   expect(reading).toMatchObject({ ok: true, warnings: [] });
 });
 
-it('names every redaction rule', () => {
+it('the page names every redaction rule', () => {
   expect(redactionNames.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });

@@ -31,7 +31,7 @@ it.each([
   ['Windsurf', bearer('${SERVICE_TOKEN}')],
   ['Zed', bearer('${REFUNDS_TOKEN}')],
   ['opencode', bearer('${SERVICE_TOKEN}')],
-])('has settings for %s that name the address and the token', async (client, server) => {
+])('the page has settings for %s that name the address and the token', async (client, server) => {
   const start = page.split('\n').findIndex((line) => line.startsWith(client)) + 1;
   const fence = clients.find(({ line }) => line > start);
   expect(fence).toBeDefined();
@@ -45,11 +45,11 @@ it.each([
   expect(service['mcp']).toEqual({ servers: [{ name: 'refunds', ...server, tools }] });
 });
 
-it('has settings for every client', () => {
+it('the page has settings for every client', () => {
   expect(clients).toHaveLength(7);
 });
 
-it('has the command of Claude Code with the same address and header', () => {
+it('the page has the command of Claude Code with the same address and header', () => {
   const [command = ''] = fencesOf(page).flatMap(({ text }) =>
     text.startsWith('claude mcp add') ? [text.trim()] : [],
   );
@@ -58,7 +58,7 @@ it('has the command of Claude Code with the same address and header', () => {
   );
 });
 
-it('has an entry for the registry with the name and version of the package', () => {
+it('the page has an entry for the registry with the name and version of the package', () => {
   const script = join(clone, 'scripts/server-json.ts');
   const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
   expect([status, stderr]).toEqual([0, '']);

@@ -19,7 +19,7 @@ function onPage(): string[] {
   );
 }
 
-it('lists every metric that a daemon registers, with its type and labels, and no other', async () => {
+it('the page lists every metric of a daemon, with its type and labels, and no other', async () => {
   const metrics = await registeredMetrics();
   const registered = [...metrics].flatMap(([name, { type, labels }]) =>
     /^(nodejs|process)_/.test(name) ? [] : [[name, type, ...labels].join(' ')],
@@ -32,7 +32,7 @@ it('lists every metric that a daemon registers, with its type and labels, and no
 const derivedUnits =
   /(milli|micro|nano|kilo|mega|giga)?(minutes|hours|days|weeks|kibibytes|megabytes|milliseconds|microseconds|percent)(_|$)/;
 
-it('describes metrics whose names and types are right for Prometheus', async () => {
+it('the page describes metrics with valid names and types for Prometheus', async () => {
   for (const [name, { type, help, labels }] of await registeredMetrics()) {
     expect(name, name).toMatch(/^[a-z][a-z0-9_]*$/);
     expect(help, name).not.toBe('');

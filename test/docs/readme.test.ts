@@ -8,21 +8,21 @@ afterAll(cleanUp);
 
 const page = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
-it('starts its two lines for Slack without a warning', () => {
+it('the two lines for Slack start without a warning', () => {
   const [lines = ''] = /channels: \[slack\].*\nsecurity: .*\n/.exec(page) ?? [];
   const reading = parseConfig(`agent_id: refunds\n${lines}`, { file: 'README.md', env: {} });
   expect(lines).not.toBe('');
   expect(reading).toMatchObject({ ok: true, warnings: [] });
 });
 
-it('leads to a page that has a row for every builtin tool', () => {
+it('the linked page has a row for every builtin tool', () => {
   const tools = readFileSync(new URL('../../docs/tools.md', import.meta.url), 'utf8');
   expect(page).toContain('(docs/tools.md)');
   const rows = [...tools.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
   expect(rows.toSorted()).toEqual(builtinToolNames);
 });
 
-describe('what it says is not there yet', () => {
+describe('a feature listed as missing', () => {
   /** The names in backticks up to the first full stop of an entry. */
   function namesIn(entry: string): string[] {
     const [, list = ''] =
@@ -47,7 +47,7 @@ describe('what it says is not there yet', () => {
     expect(reading).toMatchObject({ ok: false, problems: [{ path: 'store.kind' }] });
   });
 
-  it('is neither of the stores that there are', () => {
+  it('is neither of the existing stores', () => {
     const env = { SERVICE_DATABASE_URL: 'postgres://agent@db.example.com/agents' };
     for (const kind of ['sqlite', 'postgres']) {
       const reading = parseConfig(storedIn(kind), { file: 'service.yaml', env });

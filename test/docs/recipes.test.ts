@@ -52,7 +52,7 @@ describe.each([
   ['LangGraph', `${langGraph}\n${graphProgram}`],
   ['OpenAI Agents', `${openAi}\n${agentProgram}`],
 ])('the recipe of %s for Python', (_, program) => {
-  it('resumes with the same hold after a kill in its wait', async () => {
+  it('resumes with the same hold after a kill during its wait', async () => {
     const agent = await startGate();
     const first = startPython(program, agent.url);
     const id = await waitingIn(agent);
@@ -131,7 +131,7 @@ describe('the workflow of n8n', () => {
     return passed;
   }
 
-  it('asks until the call is decided, runs its step and reports the outcome', async () => {
+  it('polls until the call is decided, runs its step and reports the outcome', async () => {
     const agent = await startGate();
     const playing = play(agent.url, 'wait=0');
     const id = await decide(agent, { decision: 'approve' });

@@ -20,7 +20,7 @@ function fits(path: string): boolean {
 }
 
 describe('the schemas in the repository', () => {
-  it.each(filesWithSchema)('are what the code makes, where their id is: %s', (file) => {
+  it.each(filesWithSchema)('match the code, and are at the address of their id: %s', (file) => {
     const path = `schema/${schemaName(file)}`;
     expect(read(path), 'run npm run schemas and commit it').toBe(schemaText(file));
     const { repository } = JSON.parse(read('package.json')) as { repository: { url: string } };

@@ -15,7 +15,7 @@ const examples = Array.from(page.matchAll(/^( *)```yaml\n(.*?)^\1```/gms), ([, i
 );
 
 describe('the page on Slack', () => {
-  it('shows a service.yaml that can be used', () => {
+  it('shows a valid service.yaml', () => {
     const service = `agent_id: refunds\n${examples[0]}`;
     expect(parseConfig(service, { file: 'slack.md', env: {} })).toMatchObject({ ok: true });
   });
@@ -25,7 +25,7 @@ describe('the page on Slack', () => {
     expect(settings).toEqual(channelSchemas.slack.parse({}).settings);
   });
 
-  it('names every scope of the manifest, and those that only some agents need', () => {
+  it('names every scope of the manifest, and the optional ones', () => {
     const [, table = ''] = /## Scopes\n(.*?)\n## /s.exec(page) ?? [];
     const named = Array.from(table.matchAll(/`([a-z_]+:[a-z.]+)`/g), ([, scope]) => scope);
     expect(new Set(named)).toEqual(
@@ -33,7 +33,7 @@ describe('the page on Slack', () => {
     );
   });
 
-  it('has a remedy for codes that the daemon knows as well', () => {
+  it('has a remedy for the codes of the daemon', () => {
     const [, table = ''] = /\| Slack says \|.*?\n\|-.*?\n(.*?)\n\n/s.exec(page) ?? [];
     const codes = table
       .split('\n')

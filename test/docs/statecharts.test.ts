@@ -70,7 +70,7 @@ describe('drawPages', () => {
     expect(drawPages(samples).get('sample.md')).toBe(samplePage);
   });
 
-  it('draws one page a chart and an index', () => {
+  it('draws one page for each chart and an index', () => {
     const pages = drawPages(samples);
     expect([...pages.keys()]).toEqual(['README.md', 'sample.md', 'the-child.md']);
     expect(pages.get('README.md')).toContain(
@@ -78,11 +78,11 @@ describe('drawPages', () => {
     );
   });
 
-  it('keeps a bar in a description from splitting its cell', () => {
+  it('escapes a bar in a description of a cell', () => {
     expect(drawPages(samples).get('the-child.md')).toContain('| `ended` | Nothing \\| more. |');
   });
 
-  it('refuses a guard without a name, saying where it stands', () => {
+  it('refuses an unnamed guard, with its place', () => {
     const machine = setup({}).createMachine({
       id: 'nameless',
       description: 'One.',
@@ -121,7 +121,7 @@ describe('stalePages', () => {
 });
 
 describe('npm run statecharts', () => {
-  it('finds the pages of this repository fresh', () => {
+  it('finds the pages of this repository current', () => {
     expect(stalePages(join(root, 'docs/statecharts'), drawPages(charts))).toEqual([]);
   });
 

@@ -31,8 +31,8 @@ async function said(): Promise<string> {
   return stderr;
 }
 
-describe('what the guide to tools says of what goes wrong', () => {
-  it('begins with an agent in which nothing is wrong', async () => {
+describe('the errors in the guide to tools', () => {
+  it('are absent from the initial agent', async () => {
     const { code, stderr } = await holdpoint(['validate', '--dir', folder]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
@@ -50,13 +50,13 @@ describe('what the guide to tools says of what goes wrong', () => {
       'count_notes.sh has the line ends of Windows',
       () => write('scripts/count_notes.sh', 'set -eu\r\necho 1\r\n'),
     ],
-  ])('is what is said: %s', async (message, spoil) => {
+  ])('are the messages of the command: %s', async (message, spoil) => {
     spoil();
     expect(table).toContain(message);
     expect(await said()).toContain(message);
   });
 
-  it('has the words of a call that does not fit', async () => {
+  it('include the text for an invalid call', async () => {
     const words = ['policy', 'explain', 'add_note', '--dir', folder, '--args', '{}'];
     const { stdout } = await holdpoint(words);
     expect(table).toContain('add_note: argument text is missing');

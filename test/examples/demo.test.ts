@@ -10,12 +10,12 @@ it.each([
   ['ops', 0, ''],
   ['support', 0, ''],
   ['billing', 5, 'BILLING_MODEL is not set'],
-])('has the agent %s, whose validation ends in %i', async (agent, expected, reason) => {
+])('the demo has the agent %s, whose validation exits with %i', async (agent, expected, reason) => {
   const { code, stderr } = await holdpointHere(['validate', '--dir', join(demo, agent)]);
   expect([code, stderr]).toEqual([expected, expect.stringContaining(reason)]);
 });
 
-it('has refunds that the policy of the refund agent holds', async () => {
+it('the demo has refunds that the policy of the refund agent holds', async () => {
   const story: { agent: string; text: string; script?: object[] }[] = JSON.parse(
     readFileSync(join(demo, 'story.json'), 'utf8'),
   );

@@ -68,7 +68,7 @@ async function ask(client: Client, options: object = {}) {
   return { asked, id: progress[0]?._meta?.task_id ?? '', progress };
 }
 
-it('holds the refund that an outside client asks for, and pays once a person agrees', async () => {
+it('a refund from an outside client is held, and paid once after an approval', async () => {
   const agent = await refundAgent(shown);
   const client = await outsideClient(agent);
   const { tools } = await client.listTools();
@@ -98,7 +98,7 @@ it('holds the refund that an outside client asks for, and pays once a person agr
   await expectIntact(agent.auditPath);
 }, 60_000);
 
-it('has the refund found again by its task after the patience of the client', async () => {
+it("a refund is found again by its task after the client's timeout", async () => {
   const agent = await refundAgent(shown);
   const client = await outsideClient(agent);
   const { asked, id } = await ask(client, { timeout: 3_000 });
@@ -137,7 +137,7 @@ async function aDesk(): Promise<{ url: string; paid: unknown[] }> {
   return { url: `${await listenOnLoopback(server)}/mcp`, paid };
 }
 
-it('holds the refund that goes through the server of somebody else', async () => {
+it('a refund through a server of another program is held', async () => {
   const { url, paid } = await aDesk();
   const agent = await refundAgent(({ security: { defer, ...security } }) => ({
     mcp: { servers: [{ name: 'desk', url, tools: { allow: ['pay_back'] } }] },

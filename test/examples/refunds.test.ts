@@ -63,7 +63,7 @@ describe('the refunds example', () => {
     ]);
   });
 
-  it('asks for release of the tool that pays, and plays tools that exist', () => {
+  it('holds the tool that pays, and plays existing tools', () => {
     const config = load(readFileSync(join(example, 'service.yaml'), 'utf8')) as {
       model: { script: { tool?: string; say?: string }[] };
       security: { defer: { enabled: boolean; tools: Record<string, { to: string }> } };
@@ -77,7 +77,7 @@ describe('the refunds example', () => {
     ]);
   });
 
-  it('looks up an order whose fields hold commas', async () => {
+  it('looks up an order whose fields contain commas', async () => {
     expect(await call('lookup_order', { order_id: 'A-1044' })).toEqual({
       order_id: 'A-1044',
       customer: 'Lindqvist, Maja',
@@ -117,14 +117,14 @@ describe('the refunds example', () => {
     expect(readdirSync(join(directory, 'data'))).toEqual(['orders.csv']);
   });
 
-  it('pays all of it when no amount is named, or a part', async () => {
+  it('pays the whole amount by default, or a part', async () => {
     expect((await call('issue_refund', { order_id: 'A-1042' }))['amount']).toBe('89.90');
     expect((await call('issue_refund', { order_id: 'A-1044', amount: '9.5' }))['amount']).toBe(
       '9.50',
     );
   });
 
-  it('answers a call that runs again with the same refund', async () => {
+  it('answers a repeated call with the same refund', async () => {
     const first = await call('issue_refund', { order_id: 'A-1042' });
     const after = orders();
     expect(await call('issue_refund', { order_id: 'A-1042' })).toEqual(first);
@@ -165,26 +165,26 @@ describe('the refunds example', () => {
       'issue_refund: argument amount must match pattern "^[0-9]{1,9}(\\.[0-9]{1,2})?$"',
     ],
     [{ order_id: 'A-1042', amount: 5 }, 'issue_refund: argument amount must be string'],
-  ])('refuses %j and leaves the orders alone', async (args, message) => {
+  ])('refuses %j and does not change the orders', async (args, message) => {
     const before = orders();
     await expect(call('issue_refund', args)).rejects.toThrow(new ToolError(message));
     expect(orders()).toBe(before);
   });
 
-  it('loses none of several refunds at once', async () => {
+  it('loses none of several concurrent refunds', async () => {
     const ids = ['A-1001', 'A-1042', 'A-1044', 'A-1046'];
     await Promise.all(ids.map((id) => call('issue_refund', { order_id: id }, `call-${id}`)));
     for (const id of ids) expect(lineOf(id)).toContain(',refunded,R-');
     expect(orders().split('\n')).toHaveLength(302);
   });
 
-  it('pays an order once when several calls ask at once', async () => {
+  it('pays an order once for several concurrent calls', async () => {
     const calls = ['c1', 'c2', 'c3'].map((id) => call('issue_refund', { order_id: 'A-1042' }, id));
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('says so when the orders are broken', async () => {
+  it('reports broken orders', async () => {
     writeFileSync(
       join(directory, 'data/orders.csv'),
       'order_id,customer\nA-1042,"Aino" Korhonen\n',

@@ -34,7 +34,7 @@ const tags = () => readdirSync(join(directory, 'project/tags'));
 const today = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
 
 describe('the releases example', () => {
-  it('has a skill of two tools that may run again, and one in prose', () => {
+  it('has a skill with two tools that may run again, and one in prose', () => {
     const found = [...tools.values()].map(({ name, idempotent }) => [name, idempotent]);
     expect(found).toEqual([
       ['unreleased_changes', true],
@@ -42,7 +42,7 @@ describe('the releases example', () => {
     ]);
   });
 
-  it('says what would be released, and as which version', async () => {
+  it('shows the changes of a release, and its version', async () => {
     const [, changes = ''] = changelog().split(/## Unreleased\n\n|\n\n## 1\.4\.0/);
     const found = await call('unreleased_changes', {});
     expect(found).toEqual({ last: '1.4.0', next: '1.5.0', changes });
@@ -53,7 +53,7 @@ describe('the releases example', () => {
     ['### Fixed\n\n- a\n\n### Changed\n\n- b', '1.5.0'],
     ['### Removed\n\n- a\n\n### Added\n\n- b', '2.0.0'],
     ['', null],
-  ])('names the version that %j asks for', async (changes, next) => {
+  ])('names the requested version %j', async (changes, next) => {
     writeFileSync(changelogPath(), `# C\n\n## Unreleased\n\n${changes}\n\n## 1.4.0 - 2026-10-06\n`);
     expect(await call('unreleased_changes', {})).toEqual({ last: '1.4.0', next, changes });
   });
@@ -69,7 +69,7 @@ describe('the releases example', () => {
     expect(readdirSync(join(directory, 'project')).toSorted()).toEqual(['CHANGELOG.md', 'tags']);
   });
 
-  it('answers a call that runs again with the same tag, and changes nothing', async () => {
+  it('answers a repeated call with the same tag, and changes nothing', async () => {
     const made = await tag('1.5.0');
     const after = changelog();
     expect(await tag('1.5.0')).toEqual(made);
@@ -94,7 +94,7 @@ describe('the releases example', () => {
   it.each([
     ['1.4.0', '1.4.0 is not above 1.4.0, the last version; take a higher one'],
     ['1.3.9', '1.3.9 is not above 1.4.0, the last version; take a higher one'],
-  ])('refuses %s, and leaves everything alone', async (version, why) => {
+  ])('refuses %s, and changes nothing', async (version, why) => {
     const before = changelog();
     const failed = new ToolError(`tag_release failed with exit code 1: ${why}`);
     await expect(tag(version)).rejects.toThrow(failed);
@@ -102,13 +102,13 @@ describe('the releases example', () => {
   });
 
   it.each(['1.5', 'v1.5.0', '1.5.0/../../x', '01.5.0'])(
-    'takes no version like %s',
+    'accepts no version like %s',
     async (name) => {
       await expect(tag(name)).rejects.toThrow(/^tag_release: argument version must match pattern/);
     },
   );
 
-  it('refuses a version that another call has released, and a release of nothing', async () => {
+  it('refuses a version of another call, and an empty release', async () => {
     await tag('1.5.0');
     await expect(tag('1.5.0', 'c2')).rejects.toThrow(
       /v1\.5\.0 was already released on \d{4}-\d\d-\d\d; take the next version$/,
@@ -121,7 +121,7 @@ describe('the releases example', () => {
   it.each([
     ['the same version', ['1.5.0', '1.5.0', '1.5.0']],
     ['different versions', ['1.5.0', '1.6.0', '2.0.0']],
-  ])('releases the same changes once when calls ask at once for %s', async (_, versions) => {
+  ])('releases the same changes once for concurrent calls with %s', async (_, versions) => {
     const calls = versions.map((version, at) => tag(version, `c${at}`));
     const made = (await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled');
     expect(made.length).toBeLessThanOrEqual(1);
@@ -129,7 +129,7 @@ describe('the releases example', () => {
     expect(changelog().match(/\(#412\)/g)).toHaveLength(1);
   });
 
-  it('says so when the changelog is not what it should be', async () => {
+  it('reports an invalid changelog', async () => {
     writeFileSync(changelogPath(), '# Changelog\n');
     await expect(call('unreleased_changes', {})).rejects.toThrow(
       'the changelog has no heading "## Unreleased"; add one at its top',

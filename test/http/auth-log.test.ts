@@ -14,7 +14,7 @@ function logged() {
   return { clock, events, log, event, total };
 }
 
-it('counts every refusal once, however many kinds there are and whenever they come', async () => {
+it('every refusal is counted once, for any number of kinds at any time', async () => {
   const refusal = fc.record({
     kind: fc.nat(5),
     pause: fc.constantFrom(0, 1, 20_000, 59_999, 60_000),
@@ -33,7 +33,7 @@ it('counts every refusal once, however many kinds there are and whenever they co
   );
 });
 
-it('writes at most two lines a minute for a kind', () => {
+it('at most two lines a minute are logged for a kind', () => {
   const { clock, events, log, event } = logged();
   for (let second = 0; second < 600; second += 1) {
     for (let tries = 0; tries < 20; tries += 1) log.refused('kind', event('auth_fail'));
@@ -42,7 +42,7 @@ it('writes at most two lines a minute for a kind', () => {
   expect(events.length).toBeLessThanOrEqual(20);
 });
 
-it('remembers two thousand kinds, and writes what it knows of one before it forgets it', async () => {
+it('two thousand kinds are remembered, and a kind is logged before it is dropped', async () => {
   const { clock, events, log, event, total } = logged();
   for (let kind = 0; kind < 2_000; kind += 1) {
     for (let tries = 0; tries < 3; tries += 1) log.refused(`k${kind}`, event(`k${kind}`));
@@ -58,7 +58,7 @@ it('remembers two thousand kinds, and writes what it knows of one before it forg
   expect(total()).toBe(6_001);
 });
 
-it('remembers two thousand who read, and writes those again whom it has forgotten', () => {
+it('two thousand readers are remembered, and dropped ones are logged again', () => {
   const { events, log, event } = logged();
   const read = (who: number) => log.letInToRead(`w${who}`, () => event(`w${who}`));
   for (let who = 0; who <= 2_000; who += 1) read(who);

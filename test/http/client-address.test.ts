@@ -15,56 +15,50 @@ function octal(part: number): string {
 
 describe('the address of a caller', () => {
   it.each([
-    ['the other end', [], '192.0.2.9', undefined, '192.0.2.9'],
-    ['the other end, whatever it says', [], '192.0.2.9', '198.51.100.1', '192.0.2.9'],
+    ['the peer', [], '192.0.2.9', undefined, '192.0.2.9'],
+    ['the peer, with any header', [], '192.0.2.9', '198.51.100.1', '192.0.2.9'],
+    ['the peer, which no list names', ['10.0.0.0/8'], '192.0.2.9', '198.51.100.1', '192.0.2.9'],
     [
-      'the other end, which no list names',
+      'the address that a trusted proxy received',
       ['10.0.0.0/8'],
-      '192.0.2.9',
+      '10.1.2.3',
       '198.51.100.1',
-      '192.0.2.9',
+      '198.51.100.1',
     ],
-    ['what a trusted proxy saw', ['10.0.0.0/8'], '10.1.2.3', '198.51.100.1', '198.51.100.1'],
     [
-      'the right-most that is no proxy',
+      'the right-most address that is not a proxy',
       ['10.0.0.0/8'],
       '10.1.2.3',
       '203.0.113.5, 198.51.100.1, 10.9.9.9',
       '198.51.100.1',
     ],
     [
-      'the first of a chain that is all proxies',
+      'the first of a chain of proxies',
       ['10.0.0.0/8'],
       '10.1.2.3',
       '10.3.3.3, 10.4.4.4',
       '10.3.3.3',
     ],
-    ['a proxy that forwards nothing', ['10.0.0.0/8'], '10.1.2.3', undefined, '10.1.2.3'],
+    ['a proxy without a forwarded address', ['10.0.0.0/8'], '10.1.2.3', undefined, '10.1.2.3'],
     ['a named range', ['loopback'], '127.0.0.1', '198.51.100.1', '198.51.100.1'],
     ['a proxy seen through IPv6', ['10.1.2.3'], '::ffff:10.1.2.3', '198.51.100.1', '198.51.100.1'],
     ['an IPv4 caller of an IPv6 server', [], '::ffff:192.0.2.9', undefined, '192.0.2.9'],
     ['an address with a port', ['loopback'], '::1', '198.51.100.1:5000', '198.51.100.1'],
     ['an IPv6 address with a port', ['loopback'], '::1', '[2001:db8::1]:5000', '2001:db8::1'],
-    [
-      'the proxy for an entry that is no address',
-      ['loopback'],
-      '127.0.0.1',
-      'unknown',
-      '127.0.0.1',
-    ],
+    ['the proxy for an invalid entry', ['loopback'], '127.0.0.1', 'unknown', '127.0.0.1'],
     ['an address in octal', ['loopback'], '::1', '0306.0063.0144.07', '198.51.100.7'],
     ['an address in one number', ['loopback'], '::1', '3325256711', '198.51.100.7'],
     ['an address in hexadecimal', ['loopback'], '::1', '0xc6336407', '198.51.100.7'],
     ['an address in two parts', ['loopback'], '::1', '198.3367943', '198.51.100.7'],
-    ['an IPv6 address at length', ['loopback'], '::1', '2001:DB8:0:0::0001', '2001:db8::1'],
-    ['what stands before an empty entry', ['loopback'], '::1', '198.51.100.1, ', '198.51.100.1'],
-    ['nothing once the connection is gone', [], undefined, '198.51.100.1', ''],
-    ['nothing behind a proxy that is gone', ['loopback'], undefined, '198.51.100.1', ''],
+    ['a long IPv6 address', ['loopback'], '::1', '2001:DB8:0:0::0001', '2001:db8::1'],
+    ['the address before an empty entry', ['loopback'], '::1', '198.51.100.1, ', '198.51.100.1'],
+    ['none after the disconnect', [], undefined, '198.51.100.1', ''],
+    ['none behind a disconnected proxy', ['loopback'], undefined, '198.51.100.1', ''],
   ])('is %s', (_, trusted, remote, forwarded, expected) => {
     expect(clientAddress(trusted)(from(remote, forwarded))).toBe(expected);
   });
 
-  it('is never one that the caller made up in front of what a trusted proxy saw', () => {
+  it('is never a forged address in front of the trusted one', () => {
     const addressOf = clientAddress(['10.0.0.0/8', 'loopback']);
     fc.assert(
       fc.property(fc.string(), (madeUp) => {
@@ -74,7 +68,7 @@ describe('the address of a caller', () => {
     );
   });
 
-  it('is one for every spelling of an IPv4 address', () => {
+  it('is equal for every spelling of an IPv4 address', () => {
     const addressOf = clientAddress(['loopback']);
     const bases = [(part: number) => `${part}`, octal, (part: number) => `0x${part.toString(16)}`];
     const spelt = fc.tuple(fc.constantFrom(...bases), fc.integer({ min: 1, max: 4 }));

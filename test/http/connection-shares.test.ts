@@ -24,7 +24,7 @@ describe('an address', () => {
     expect(taken(sharesOf(most), '192.0.2.1', most + 10)).toBe(share);
   });
 
-  it('is the whole /64 it is in', () => {
+  it('is counted as its whole /64', () => {
     const shares = sharesOf(400);
     expect(taken(shares, '2001:db8:1:2::1', 60)).toBe(60);
     expect(taken(shares, '2001:db8:1:2:ffff::1', 60)).toBe(40);
@@ -33,13 +33,13 @@ describe('an address', () => {
     expect(taken(shares, '::ffff:192.0.2.1', 60)).toBe(40);
   });
 
-  it('that is a trusted proxy has all but what is kept for this machine', () => {
+  it('of a trusted proxy may use all connections except those reserved for this machine', () => {
     expect(taken(sharesOf(889, ['192.0.2.1']), '192.0.2.1', 1_000)).toBe(873);
   });
 });
 
 it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])(
-  'keeps 16 connections for this machine as %s',
+  '16 connections are reserved for this machine as %s',
   (loopback) => {
     const shares = sharesOf(200);
     for (let host = 1; host < 9; host += 1) taken(shares, `192.0.2.${host}`, 50);
@@ -48,7 +48,7 @@ it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])(
   },
 );
 
-it('counts right, whoever comes and goes', () => {
+it('the count is right for any connects and disconnects', () => {
   const step = fc.record({ host: fc.integer({ min: 1, max: 9 }), leaves: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 400 }), (steps) => {

@@ -75,7 +75,7 @@ function exchange(url: string, bytes: string): Promise<string> {
   });
 }
 
-describe('bytes that are no request', () => {
+describe('bytes that are not a request', () => {
   let agent: TestAgent;
 
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('bytes that are no request', () => {
     return () => agent.close();
   });
 
-  it('are answered or refused, without a failure of its own', async () => {
+  it('are answered or refused, without an internal failure', async () => {
     await fc.assert(
       fc.asyncProperty(bent, async (bytes) => {
         const answers = (await exchange(agent.url, bytes)).match(/HTTP\/1\.1 \d{3}/g) ?? [];

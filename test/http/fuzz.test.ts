@@ -154,7 +154,7 @@ afterEach(() => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
-it('answers any path, method and header without a failure of its own', async () => {
+it('any path, method and header is answered without an internal failure', async () => {
   const { client, log } = await startTestSurface();
   await client.send('t1', [{ say: 'x' }]);
   await fc.assert(
@@ -176,7 +176,7 @@ it('answers any path, method and header without a failure of its own', async () 
   expect((await client.get('/healthz')).status).toBe(200);
 });
 
-it('answers any body on any route that takes one without a failure of its own', async () => {
+it('any body on any route is answered without an internal failure', async () => {
   const { client, log } = await startTestSurface({ tools: { pay: () => 'paid' } });
   const routes = fc.constantFrom(
     '/',
@@ -197,7 +197,7 @@ it('answers any body on any route that takes one without a failure of its own', 
   expect((await client.get('/healthz')).status).toBe(200);
 });
 
-it('answers any message that is well formed with a task in the same words', async () => {
+it('any well-formed message is answered with a task in the same form', async () => {
   const { client } = await startTestSurface({ tools: { pay: () => 'paid' } });
   const step = fc.oneof(
     fc.record({ say: fc.string({ unit: 'binary' }) }),

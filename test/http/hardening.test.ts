@@ -33,10 +33,10 @@ async function talk(url: string, ...pieces: string[]): Promise<string> {
   return text;
 }
 
-describe('a request that asks for something else', () => {
+describe('a request for an upgrade', () => {
   it.each([
     ['a tunnel', head('CONNECT evil.example:443 HTTP/1.1', 'Host: evil.example:443')],
-    ['a tunnel with bytes behind it', `${head('CONNECT a:1 HTTP/1.1', 'Host: a:1')}\x16\x03\x01`],
+    ['a tunnel with bytes after it', `${head('CONNECT a:1 HTTP/1.1', 'Host: a:1')}\x16\x03\x01`],
   ])('is refused as %s', async (_, request) => {
     const { client } = await startTestSurface();
     expect(await rawRequest(client.url, request)).toMatchObject({
@@ -47,7 +47,7 @@ describe('a request that asks for something else', () => {
     expect((await client.get('/healthz')).status).toBe(200);
   });
 
-  it('is refused as an expectation that nobody can meet', async () => {
+  it('is refused as an unsupported expectation', async () => {
     const { client } = await startTestSurface();
     const request = head('GET /healthz HTTP/1.1', 'Host: a', 'Expect: miracles');
     expect(await rawRequest(client.url, request)).toMatchObject({
@@ -57,7 +57,7 @@ describe('a request that asks for something else', () => {
     });
   });
 
-  it('is served without the upgrade it asks for', async () => {
+  it('is served without the upgrade', async () => {
     const { client } = await startTestSurface();
     for (const upgrade of ['websocket', 'h2c']) {
       const request = head(
@@ -76,7 +76,7 @@ describe('a request that asks for something else', () => {
   });
 });
 
-describe('a body that waits to be asked for', () => {
+describe('a body with Expect: 100-continue', () => {
   const asking = (length: number) =>
     head(
       'POST /tasks/send HTTP/1.1',
@@ -87,7 +87,7 @@ describe('a body that waits to be asked for', () => {
       `Content-Length: ${length}`,
     );
 
-  it('is asked for and read', async () => {
+  it('is requested and read', async () => {
     const { client } = await startTestSurface();
     const text = await talk(client.url, asking(sending.length), sending);
     expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
@@ -100,8 +100,8 @@ describe('a body that waits to be asked for', () => {
   });
 });
 
-describe('bytes that make no request', () => {
-  it('close a connection whose answer is still to come, and leave the task alone', async () => {
+describe('bytes that are not a request', () => {
+  it('close a connection with a pending answer, and do not affect the task', async () => {
     const gate = Promise.withResolvers<string>();
     const { client, log } = await startTestSurface({ tools: { wait: () => gate.promise } });
     const body = JSON.stringify({
@@ -143,7 +143,7 @@ describe('bytes that make no request', () => {
     expect(log).toEqual([]);
   });
 
-  it('are answered after an answer that is whole', async () => {
+  it('are answered after a complete answer', async () => {
     const { client } = await startTestSurface();
     const { hostname, port } = new URL(client.url);
     const socket = connect(Number(port), hostname);
@@ -158,7 +158,7 @@ describe('bytes that make no request', () => {
     expect(text).toMatch(/\{"error":"the request is not valid HTTP"\}$/);
   });
 
-  it('are refused when they stand where a chunk has its extensions', async () => {
+  it('are refused in the extensions of a chunk', async () => {
     const { client } = await startTestSurface();
     const request = `${head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Transfer-Encoding: chunked')}1;${'x'.repeat(20_000)}\r\n{\r\n`;
     expect(await rawRequest(client.url, request)).toMatchObject({
@@ -169,13 +169,13 @@ describe('bytes that make no request', () => {
   });
 });
 
-describe('a body of many keys', () => {
+describe('a body with many keys', () => {
   const withKeys = (count: number) => {
     const entries = Array.from({ length: count }, (_, index) => `"k${index}":0`);
     return `{"id":"t1","message":{"parts":[{"kind":"data","data":{${entries.join(',')}}}]}}`;
   };
 
-  it('is refused beyond 100000 keys, wherever they stand', async () => {
+  it('is refused beyond 100000 keys, at any depth', async () => {
     const { client } = await startTestSurface();
     const refusal = { status: 400, body: { error: 'the JSON has more than 100000 keys' } };
     expect(await client.post('/tasks/send', withKeys(99_996))).toMatchObject(refusal);
@@ -189,7 +189,7 @@ describe('a body of many keys', () => {
     expect((await client.post('/tasks/send', withKeys(99_995))).status).toBe(200);
   });
 
-  it('is no body of many items', async () => {
+  it('is distinguished from one with many items', async () => {
     const { client } = await startTestSurface();
     const data = Array(200_000).fill(0);
     const message = { parts: [{ kind: 'data', data }] };
@@ -197,7 +197,7 @@ describe('a body of many keys', () => {
   });
 });
 
-it('serves others while 200 callers dribble their headers', async () => {
+it('other callers are served while 200 send their headers slowly', async () => {
   const { client, server } = await startTestSurface();
   const { hostname, port } = new URL(client.url);
   const slow = await Promise.all(

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Heartbeats } from '../../src/http/heartbeats.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 
-describe('the heartbeats of many', () => {
-  it('are kept by one timer for ten thousand, and by none for nobody', () => {
+describe('the heartbeats of many streams', () => {
+  it('use one timer for ten thousand, and none for zero', () => {
     const clock = new ManualClock(0);
     const heartbeats = new Heartbeats(clock, 25_000);
     let beats = 0;
@@ -18,7 +18,7 @@ describe('the heartbeats of many', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('leave room for others while ten thousand are due at once', () => {
+  it('leave time for other work while ten thousand are due at once', () => {
     const clock = new ManualClock(0);
     const heartbeats = new Heartbeats(clock, 25_000);
     const beats: number[] = [];
@@ -33,7 +33,7 @@ describe('the heartbeats of many', () => {
     expect([Math.max(...turns), new Set(beats).size, clock.pending]).toEqual([200, 10_000, 1]);
   });
 
-  it('come at their interval, at most a 25th of it late, whenever each began', () => {
+  it('arrive at their interval, at most a 25th of it late, from any start', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 100, max: 60_000 }),
@@ -58,7 +58,7 @@ describe('the heartbeats of many', () => {
     );
   });
 
-  it('go on where they were stopped', () => {
+  it('continue after the others when one stops', () => {
     const clock = new ManualClock(0);
     const heartbeats = new Heartbeats(clock, 25_000);
     const beats: number[] = [];
@@ -71,7 +71,7 @@ describe('the heartbeats of many', () => {
     expect([left, beats]).toEqual([5_000, [125_000]]);
   });
 
-  it('are not made up for after a machine has slept', () => {
+  it('are not repeated after the sleep of a machine', () => {
     const clock = new ManualClock(0);
     const heartbeats = new Heartbeats(clock, 25_000);
     const beats: number[] = [];

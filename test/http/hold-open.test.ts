@@ -7,7 +7,7 @@ it.each([
   ['REST', '/tasks/send', (task: object) => ({ task })],
   ['JSON-RPC', '/', (params: object) => ({ jsonrpc: '2.0', id: 1, method: 'tasks/send', params })],
 ])(
-  'a send over %s is kept alive whose task waits before the send is known to have begun',
+  'a send over %s is kept alive whose task waits before the send has begun',
   async (_, path, bodyOf) => {
     const { client, system, approve, waitFor } = await serveHolds();
     const open = system.open.bind(system);

@@ -61,7 +61,7 @@ const refused = {
   body: '{"error":"too many connections; try again"}',
 };
 
-it('refuses one connection too many with 503, and serves the next once there is room', async () => {
+it('one connection too many gets 503, and the next is served once there is a place', async () => {
   const { url, hold } = await serveLimited(2);
   const [first] = [await hold(), await hold()];
   expect(await rawRequest(url, request)).toEqual(refused);
@@ -70,7 +70,7 @@ it('refuses one connection too many with 503, and serves the next once there is 
   await vi.waitUntil(async () => (await rawRequest(url, request)).status === 200, patient);
 });
 
-it('lets those that are served be while it refuses others', async () => {
+it('open connections are kept while others are refused', async () => {
   const { url, hold } = await serveLimited(1);
   const socket = await hold();
   await Promise.all(Array.from({ length: 20 }, () => rawRequest(url, request)));
@@ -81,7 +81,7 @@ it('lets those that are served be while it refuses others', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*served/);
 });
 
-it('waits for nobody whom it refused', async () => {
+it('a refused connection is not awaited', async () => {
   const { server, hold } = await serveLimited(0);
   const socket = await hold();
   socket.resume();
@@ -92,7 +92,7 @@ it('waits for nobody whom it refused', async () => {
   );
 });
 
-it('hangs up without a word on those far beyond the limit', async () => {
+it('connections far above the limit are closed silently', async () => {
   const { server, hold } = await serveLimited(2);
   expect(server.maxConnections).toBe(34);
   await hold();
@@ -101,14 +101,14 @@ it('hangs up without a word on those far beyond the limit', async () => {
 describe('one address', () => {
   const one = '127.0.0.2';
 
-  it('has a quarter of the connections, and others have theirs meanwhile', async () => {
+  it('has a quarter of the connections, and others have theirs at the same time', async () => {
     const { url, hold } = await serveLimited(200);
     for (let count = 0; count < 50; count += 1) await hold(one);
     expect(await rawRequest(url, request, one)).toEqual(refused);
     expect(await rawRequest(url, request, '127.0.0.3')).toMatchObject({ status: 200 });
   });
 
-  it('keeps nobody else out with connections that are refused', async () => {
+  it('blocks no other address with refused connections', async () => {
     const { url, hold } = await serveLimited(200);
     await Promise.all(Array.from({ length: 400 }, () => hold(one).catch(() => undefined)));
     const others = Array.from({ length: 20 }, () => rawRequest(url, request, '127.0.0.3'));
@@ -117,7 +117,7 @@ describe('one address', () => {
     );
   });
 
-  it('has them all when it is a trusted proxy', async () => {
+  it('has all of them when it is a trusted proxy', async () => {
     const { url, hold } = await serveLimited(60, { trustedProxies: [one], patience: 1 });
     for (let count = 0; count < 59; count += 1) await hold(one);
     expect(await rawRequest(url, request, one)).toMatchObject({ status: 200 });
@@ -125,7 +125,7 @@ describe('one address', () => {
     expect(await rawRequest(url, request, one)).toEqual(refused);
   });
 
-  it('has 32 that say nothing, the latest ones, and any number that have asked something', async () => {
+  it('has the latest 32 silent ones, and any number with a request', async () => {
     const { url, hold } = await serveLimited(400, { patience: 100 });
     const asking = [await hold(one), await hold(one)];
     for (const socket of asking) {
@@ -150,7 +150,7 @@ describe('one address', () => {
     expect([...asking, ...elsewhere].filter(({ closed }) => closed)).toEqual([]);
   });
 
-  it('may come with many requests at once', async () => {
+  it('may open many connections with requests at once', async () => {
     const { url } = await serveLimited(400, { patience: 1_000 });
     const many = Array.from({ length: 90 }, () => rawRequest(url, request, one));
     expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set([200]));
@@ -164,11 +164,11 @@ it.each([
   [1_048_576, 20_000],
   [Number.MAX_SAFE_INTEGER, 20_000],
   [64, 16],
-])('serves, with %d files, %d connections', (files, connections) => {
+])('with %d files, %d connections are served', (files, connections) => {
   expect(mostConnections(files)).toBe(connections);
 });
 
-it('leaves a hundred files or more to everything else', () => {
+it('a hundred files or more are left for other uses', () => {
   fc.assert(
     fc.property(fc.integer({ min: 160, max: 2 ** 30 }), (files) => {
       expect(files - mostConnections(files)).toBeGreaterThanOrEqual(132);
@@ -176,7 +176,7 @@ it('leaves a hundred files or more to everything else', () => {
   );
 });
 
-it('knows how many files this process may open', () => {
+it('the limit of open files of the process is read', () => {
   expect(mostConnections()).toBeGreaterThanOrEqual(16);
   expect(mostConnections()).toBeLessThanOrEqual(20_000);
 });

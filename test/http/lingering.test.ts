@@ -151,7 +151,7 @@ describe('a connection', () => {
     expect(left).toBe(0);
   });
 
-  it('is used again after a long body that was read, and after a short one that was refused', async () => {
+  it('is reused after a long body that was read, and after a short one that was refused', async () => {
     const { port, served } = await serve();
     const body = JSON.stringify('x'.repeat(mebibyte));
     const post = (path: string, sent: string) =>
@@ -188,7 +188,7 @@ describe('a connection', () => {
 
   it.each([
     ['a long body', `Content-Length: ${2 ** 40}`],
-    ['chunks without end', 'Transfer-Encoding: chunked'],
+    ['endless chunks', 'Transfer-Encoding: chunked'],
   ])('is cut after its share of bytes: %s', async (_, length) => {
     const { port } = await serve({ bytes: 4 * mebibyte });
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;

@@ -22,7 +22,7 @@ const invalid = 'the request is not valid HTTP';
 const target = 'the request target must be a path that begins with /';
 const oneHost = 'send one Host header';
 
-describe('bytes that two programs could read in two ways', () => {
+describe('bytes that two parsers could read differently', () => {
   it.each([
     [
       'two lengths of the body',
@@ -44,7 +44,7 @@ describe('bytes that two programs could read in two ways', () => {
       invalid,
     ],
     [
-      'a length that is none',
+      'an invalid length',
       head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 0x2') + '{}',
       400,
       invalid,
@@ -62,7 +62,7 @@ describe('bytes that two programs could read in two ways', () => {
       invalid,
     ],
     [
-      'an encoding of another name',
+      'an unknown encoding',
       head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Transfer-Encoding: xchunked') + '{}',
       400,
       invalid,
@@ -79,12 +79,12 @@ describe('bytes that two programs could read in two ways', () => {
     ['another protocol', 'SSH-2.0-x\r\n\r\n', 400, invalid],
     ['a zero byte', head('GET /ta\0sks HTTP/1.1', 'Host: a'), 400, invalid],
     [
-      'a whole address for a path',
+      'an absolute address as the path',
       head('GET http://evil.example/tasks HTTP/1.1', 'Host: a', 'Connection: close'),
       400,
       target,
     ],
-    ['a star for a path', head('OPTIONS * HTTP/1.1', 'Host: a', 'Connection: close'), 400, target],
+    ['a star as the path', head('OPTIONS * HTTP/1.1', 'Host: a', 'Connection: close'), 400, target],
     [
       'two Host',
       head('GET /tasks HTTP/1.1', 'Host: a', 'Host: b', 'Connection: close'),
@@ -98,13 +98,13 @@ describe('bytes that two programs could read in two ways', () => {
       oneHost,
     ],
     [
-      'headers without end',
+      'endless headers',
       head('GET /tasks HTTP/1.1', 'Host: a', `X: ${'x'.repeat(20_000)}`),
       431,
       'the headers of the request are too long',
     ],
     [
-      'a path without end',
+      'an endless path',
       head(`GET /${'x'.repeat(20_000)} HTTP/1.1`, 'Host: a'),
       431,
       'the headers of the request are too long',
@@ -122,7 +122,7 @@ describe('bytes that two programs could read in two ways', () => {
     expect((await client.get('/healthz')).status).toBe(200);
   });
 
-  it('do not smuggle a second request in behind the first', async () => {
+  it('do not smuggle a second request after the first', async () => {
     const { client } = await startTestSurface();
     const inner =
       head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 58') +
@@ -138,18 +138,18 @@ describe('bytes that two programs could read in two ways', () => {
     expect((await client.get('/tasks')).body).toEqual({ tasks: [] });
   });
 
-  it('need a Host', async () => {
+  it('include a request without a Host', async () => {
     const { client } = await startTestSurface();
     expect((await rawRequest(client.url, 'GET /tasks HTTP/1.1\r\n\r\n')).status).toBe(400);
   });
 });
 
-describe('a request that does not arrive', () => {
+describe('an incomplete request', () => {
   const arrival = { headers: 200, request: 300, checkedEvery: 20 };
   it.each([
     ['headers', 'GET /tasks HTTP/1.1\r\nHost: a\r\nX-'],
     ['a body', head('POST /tasks/send HTTP/1.1', 'Host: a', json, 'Content-Length: 100') + '{'],
-  ])('is closed for its %s, and others are served meanwhile', async (_, part) => {
+  ])('is closed for its %s, and others are served at the same time', async (_, part) => {
     const { client } = await startTestSurface({ arrival });
     const slow = Promise.all(Array.from({ length: 50 }, () => rawRequest(client.url, part)));
     expect((await client.get('/healthz')).status).toBe(200);
@@ -178,7 +178,7 @@ describe('a request that does not arrive', () => {
     expect(server.timeout).toBe(0);
   });
 
-  it('and is broken off leaves the daemon as it was', async () => {
+  it('and a disconnected one do not change the daemon', async () => {
     const { client, log } = await startTestSurface();
     const { hostname, port } = new URL(client.url);
     for (let round = 0; round < 50; round += 1) {

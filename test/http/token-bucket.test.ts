@@ -2,24 +2,24 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { TokenBucket } from '../../src/http/token-bucket.ts';
 
-it('gives out its burst at once, and then tells how long to wait', () => {
+it('a bucket gives its burst at once, and then the time to wait', () => {
   const bucket = new TokenBucket({ rate: 2, burst: 3 }, 0);
   expect([0, 0, 0, 0, 250, 500, 500].map((now) => bucket.take(now))).toEqual([
     0, 0, 0, 0.5, 0.25, 0, 0.5,
   ]);
 });
 
-it('holds no more than its burst after any rest', () => {
+it('a bucket contains at most its burst after any pause', () => {
   const bucket = new TokenBucket({ rate: 5, burst: 2 }, 0);
   expect([9e9, 9e9, 9e9].map((now) => bucket.take(now))).toEqual([0, 0, 0.2]);
 });
 
-it('gains nothing from a clock that goes back', () => {
+it('a bucket gains nothing from a clock that goes back', () => {
   const bucket = new TokenBucket({ rate: 1, burst: 1 }, 10_000);
   expect([10_000, 0, 10_500].map((now) => bucket.take(now))).toEqual([0, 1, 0.5]);
 });
 
-it('never gives out more than its burst and what came back since', () => {
+it('a bucket never gives more than its burst and the refill', () => {
   const steps = fc.array(fc.nat({ max: 5_000 }), { minLength: 1, maxLength: 200 });
   const pace = fc.record({
     rate: fc.double({ min: 0.01, max: 100, noNaN: true }),

@@ -69,8 +69,8 @@ async function listed({ client }: TestSurface, status: number): Promise<Answer> 
   return answer as Answer;
 }
 
-describe('a caller who reads nothing', () => {
-  it('uses up nothing by what is in memory once for all', async () => {
+describe('a caller that reads nothing', () => {
+  it('uses no quota for shared bytes in memory', async () => {
     const published = { body: Buffer.from(JSON.stringify(big)), etag: '"1"' };
     const surface = await startTestSurface({
       traffic: { unread: 8_001_000, patience: 2_000 },
@@ -85,7 +85,7 @@ describe('a caller who reads nothing', () => {
     await gone;
   });
 
-  it('is refused further answers, and let go after a while', async () => {
+  it('is refused further answers, and disconnected later', async () => {
     const surface = await serveBig((length) => ({ unread: length * 8, patience: 2_000 }));
     const { client } = surface;
     const gone = nextClosed(surface);
@@ -100,7 +100,7 @@ describe('a caller who reads nothing', () => {
     await listed(surface, 200);
   });
 
-  it('is refused alone, as long as all together leave room', async () => {
+  it('is refused alone, while there is space for others', async () => {
     const surface = await serveBig((length) => ({ unread: length * 8 }));
     const { url } = surface.client;
     await askAndPause(url, '/tasks/t1');
@@ -110,7 +110,7 @@ describe('a caller who reads nothing', () => {
     expect([other.status, other.body.length > big.length]).toEqual([200, true]);
   });
 
-  it('is refused with all others once all together leave too much', async () => {
+  it('is refused with all others once the total is too large', async () => {
     const surface = await serveBig((length) => ({ unread: length * 2 }));
     const { url } = surface.client;
     const first = await askAndPause(url, '/tasks/t1', '127.0.0.2');
@@ -120,7 +120,7 @@ describe('a caller who reads nothing', () => {
     await listed(surface, 200);
   });
 
-  it('is told of which task the answer is that they are refused', async () => {
+  it('receives the task id with the refusal', async () => {
     const gate = Promise.withResolvers<string>();
     const surface = await serveBig((length) => ({ unread: length * 4 }), {
       wait: () => gate.promise,
@@ -136,7 +136,7 @@ describe('a caller who reads nothing', () => {
     expect([status, body.error, body.task_id]).toEqual([503, error, 't2']);
   });
 
-  it('of a stream is counted, and let go after a while as well', async () => {
+  it('of a stream is counted, and disconnected later as well', async () => {
     const surface = await serveBig((length) => ({ unread: length * 4, patience: 2_000 }));
     const gone = nextClosed(surface);
     await askAndPause(surface.client.url, '/tasks/t1/events');
@@ -146,8 +146,8 @@ describe('a caller who reads nothing', () => {
   });
 });
 
-describe('a caller who reads', () => {
-  it('slowly gets all of it, however long it takes', async () => {
+describe('a caller that reads', () => {
+  it('slowly gets the whole answer, for any duration', async () => {
     const { client } = await serveBig(() => ({ patience: 2_000 }));
     const socket = await askAndPause(client.url, '/tasks/t1');
     let received = 0;
@@ -160,7 +160,7 @@ describe('a caller who reads', () => {
     expect(received).toBeGreaterThan(big.length);
   });
 
-  it('is held for as long as it takes, also behind an answer on the same connection', async () => {
+  it('is counted for that time, also after an answer on the same connection', async () => {
     const gate = Promise.withResolvers<string>();
     const surface = await serveBig(() => ({ patience: 500 }), { wait: () => gate.promise });
     const { hostname, port } = new URL(surface.client.url);
@@ -182,7 +182,7 @@ describe('a caller who reads', () => {
     expect(received.slice(big.length)).toContain('waited');
   });
 
-  it('may ask again on the same connection', async () => {
+  it('may send again on the same connection', async () => {
     const surface = await serveBig(() => ({}));
     const asked = [];
     for (let count = 0; count < 4; count += 1) asked.push(await surface.client.get('/tasks/t1'));
@@ -227,7 +227,7 @@ describe('long bodies', () => {
       (client: AgentClient, id: string) =>
         client.stream('/tasks/sendSubscribe', { body: sending(id) }),
     ],
-  ])('are not held with the tasks they started by %s', async (_, send) => {
+  ])('are not kept with the tasks they started by %s', async (_, send) => {
     const gate = Promise.withResolvers<string>();
     const { client } = await startTestSurface({
       traffic: { received: 500_000 },
@@ -250,7 +250,7 @@ describe('long bodies', () => {
   });
 });
 
-describe('what was sent', () => {
+describe('a request body', () => {
   const message = { parts: [] };
   it.each([
     [{ id: 't', message }, { id: 't' }],
@@ -263,14 +263,14 @@ describe('what was sent', () => {
     [[], []],
     ['text', 'text'],
     [undefined, undefined],
-  ])('is let go of once its task has it: %j', (body, left) => {
+  ])('is freed once its task has it: %j', (body, left) => {
     const sent = structuredClone(body);
     forgetMessage({ request: { body: sent }, state: { traffic: someTraffic() } } as never);
     expect(sent).toEqual(left);
   });
 });
 
-describe('an answer that is long in coming', () => {
+describe('a slow answer', () => {
   /** A response whose connection takes a piece when the test says so. */
   function slowResponse() {
     const story: unknown[] = [];
@@ -287,7 +287,7 @@ describe('an answer that is long in coming', () => {
     return { response: response as never, story, take: () => taken.shift()?.() };
   }
 
-  it('limits the time of a piece that is not taken, and of nothing else', () => {
+  it('has a time limit for an unread piece, and for nothing else', () => {
     const { response, story, take } = slowResponse();
     const traffic = someTraffic();
     traffic.trickle(response, 'a');
@@ -297,7 +297,7 @@ describe('an answer that is long in coming', () => {
     expect(story).toEqual([30_000, 'a', 0, 30_000, 'b', 0]);
   });
 
-  it('adds no piece to one that is not taken, and gives its reader no more time', () => {
+  it('adds no piece to an unread one, and gives its reader no more time', () => {
     const { response, story, take } = slowResponse();
     const traffic = someTraffic();
     for (let beat = 0; beat < 100; beat += 1) traffic.trickle(response, ' ');
@@ -307,7 +307,7 @@ describe('an answer that is long in coming', () => {
     expect(story).toEqual([30_000, ' ', 0, 30_000, ' ']);
   });
 
-  it('keeps the limit of its end when a piece before that is taken late', () => {
+  it('keeps the limit of its end when an earlier piece is read late', () => {
     const { response, story, take } = slowResponse();
     const traffic = someTraffic();
     traffic.trickle(response, ' ');
@@ -325,7 +325,7 @@ describe('the count of unread bytes', () => {
     isRead: fc.boolean(),
   });
 
-  it('stays under the limit, and that of a caller under a quarter but for one answer', () => {
+  it('stays under the limit, and that of a caller under a quarter except for one answer', () => {
     fc.assert(
       fc.property(fc.array(answer, { maxLength: 200 }), (answers) => {
         const unread = new ByteShares({ most: 100, share: 25 });
@@ -351,7 +351,7 @@ describe('the count of unread bytes', () => {
   it.each([
     ['signs in', { caller: { provider: 'ops', userId: 'ann' }, clientAddress: '192.0.2.1' }],
     ['comes from a /64', { caller: null, clientAddress: '2001:db8::1' }],
-  ])('knows a caller who %s', (_, answered) => {
+  ])('recognizes a caller who %s', (_, answered) => {
     const count = new TrafficCount({ unread: 1_000_000 });
     new Traffic(count, answered).add(250_000);
     const again = new Traffic(count, { ...answered, clientAddress: '2001:db8::2' });

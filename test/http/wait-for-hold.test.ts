@@ -14,14 +14,14 @@ describe('a request that waits for a hold', () => {
     expect(ctx.respond).toBeUndefined();
   });
 
-  it('receives nothing when its caller leaves in the moment of the decision', async () => {
+  it('receives nothing when its caller disconnects at the moment of the decision', async () => {
     const { ctx, waiting } = requestThat((response) => response.emit('close'));
 
     expect(await waitForHold(ctx, 'h1', waiting)).toBeNull();
     expect(ctx.respond).toBe(false);
   });
 
-  it('passes on an error while its caller is there', async () => {
+  it('rejects with an error while its caller is connected', async () => {
     const failure = new Error('the store does not answer');
     const { ctx, waiting } = requestThat(() => {
       throw failure;

@@ -8,6 +8,6 @@ it.each([
   [6, 32_000],
   [7, 60_000],
   [5_000, 60_000],
-])('pauses after %d failures for %d ms', (failures, pause) => {
+])('after %d failures the pause is %d ms', (failures, pause) => {
   expect(doubledPause(failures, 60_000)).toBe(pause);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isBase64 } from '../../src/machines/base64.ts';
 
-it('knows what an encoder writes, and nothing else, for base64', () => {
+it('recognizes base64 as an encoder writes it, and nothing else', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -47,12 +47,12 @@ for (const file of files) for (const chart of await chartsIn(file)) found.add(ch
 const charts = [...found].map((chart) => [chart.id, chart] as const);
 
 describe('the context of a chart', () => {
-  it.each(charts)('of %s is narrow enough to be copied fast', (id, chart) => {
+  it.each(charts)('of %s is small enough to be copied fast', (id, chart) => {
     const [{ context }] = initialTransition(chart, inputs[id]);
     expect(Object.keys(context).length).toBeLessThanOrEqual(widest);
   });
 
-  it('is looked at in every chart that there is', () => {
+  it('is measured in every chart', () => {
     const made = files.flatMap(
       (file) => readFileSync(file, 'utf8').match(/\.createMachine\(/g) ?? [],
     );

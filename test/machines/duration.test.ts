@@ -43,7 +43,7 @@ describe('parseDuration', () => {
     expect(() => parseDuration(text)).toThrow(new RangeError(message));
   });
 
-  it('reads back whatever is printed', () => {
+  it('reads back each printed value', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: maximumDuration }), (milliseconds) => {
         expect(parseDuration(formatDuration(milliseconds))).toBe(milliseconds);
@@ -51,7 +51,7 @@ describe('parseDuration', () => {
     );
   });
 
-  it('gives a number within bounds or a RangeError for any text', () => {
+  it('returns a number within bounds or a RangeError for any string', () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[-.0-9dhms]{0,12}$/));
     fc.assert(
       fc.property(text, (input) => {

@@ -6,7 +6,7 @@ function failed(code: unknown, cause?: unknown): Error {
 }
 
 describe('the code of an error', () => {
-  it('is its own text, and nothing else that is called a code', () => {
+  it('is its own string code, and no other property named code', () => {
     expect(codeOf(failed('ENOENT'))).toBe('ENOENT');
     const without = [
       failed(7),
@@ -17,7 +17,7 @@ describe('the code of an error', () => {
     expect(without.map(codeOf)).toEqual(['', '', '', '']);
   });
 
-  it('of a connection is found in what caused it, and is a word of the system', () => {
+  it('of a connection error is found in its cause, and is a code of the operating system', () => {
     expect(connectionCode(failed('ERR_X', failed('ECONNREFUSED')))).toBe('ECONNREFUSED');
     expect(connectionCode(failed('UND_ERR_SOCKET'))).toBe('UND_ERR_SOCKET');
     expect(connectionCode(failed('sk-secret', failed('agent_not_asked')))).toBeNull();
@@ -26,14 +26,14 @@ describe('the code of an error', () => {
     expect(connectionCode(failed('sk-secret ECONNREFUSED'))).toBeNull();
   });
 
-  it('tells a connection that broke from one that was never made', () => {
+  it('distinguishes a broken connection from one that was never established', () => {
     const codes = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ECONNREFUSED', 'ENOTFOUND', undefined];
     expect(codes.map((code) => isBrokenOff(failed('x', failed(code))))).toEqual([
       ...[true, true, true, false, false, false],
     ]);
   });
 
-  it('is looked for in a chain that comes back to its begin, and the search ends', () => {
+  it('is searched in a circular chain of causes without an endless loop', () => {
     const first = new Error('first');
     const second = new Error('second', { cause: first });
     first.cause = second;

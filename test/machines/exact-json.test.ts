@@ -34,7 +34,7 @@ const literal = fc
   );
 
 describe('readExactJson', () => {
-  it('refuses a number or reads one that is written with the same value', () => {
+  it('refuses a number, or reads a number that is written with the same value', () => {
     const numbers = fc.oneof(
       literal,
       fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
@@ -51,7 +51,7 @@ describe('readExactJson', () => {
     );
   });
 
-  it('takes every number that a program writes, integers beyond 2^53 excepted', () => {
+  it('accepts every number that a program writes, except integers beyond 2^53', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const expected = Math.abs(value) > Number.MAX_SAFE_INTEGER ? JSON.stringify(value) : null;
@@ -74,7 +74,7 @@ describe('readExactJson', () => {
     '1e-400',
     '1e16',
     '0.1000000000000000055511',
-  ])('refuses %s, wherever it stands', (text) => {
+  ])('refuses %s at any position', (text) => {
     const message = `the number ${text} cannot be read without changing it; send it as a string`;
     expect(() => readExactJson(`{"a \\"b": ["1", {"c": ${text}}]}`)).toThrow(
       new InexactNumberError(message),
@@ -82,11 +82,11 @@ describe('readExactJson', () => {
     expect(readExactJson(`{"${text}": "-${text}"}`)).toEqual({ [text]: `-${text}` });
   });
 
-  it('repeats the beginning of a long number', () => {
+  it('quotes the beginning of a long number', () => {
     expect(inexactNumber('1'.repeat(1_000_000))).toBe('1'.repeat(40));
   });
 
-  it('leaves what is no JSON to the parser', () => {
+  it('leaves invalid JSON to the parser', () => {
     expect(() => readExactJson('{"a": 1e}')).toThrow(SyntaxError);
   });
 });

@@ -10,7 +10,7 @@ it.each([
   ['{}', false],
   [1, false],
   [() => ({}), false],
-])('%j is an object of JSON: %s', (value, is) => {
+])('%j is a JSON object: %s', (value, is) => {
   expect(isJsonObject(value)).toBe(is);
 });
 

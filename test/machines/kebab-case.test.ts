@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isKebabName } from '../../src/machines/kebab-case.ts';
 
-it('lets lower-case words with hyphens name something, up to 64 characters of them', () => {
+it('kebab case has lower-case words with hyphens, up to 64 characters', () => {
   const right = ['refunds', 'refund-desk-2', '7', 'a'.repeat(64)];
   const wrong = [
     '',

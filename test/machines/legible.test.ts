@@ -4,15 +4,23 @@ import { legible, oneLine } from '../../src/machines/legible.ts';
 
 const anything = fc.string({ unit: 'binary', maxLength: 200 });
 
-describe('a legible text', () => {
+describe('a legible string', () => {
   it.each([
-    ['what turns the direction', 'a\u202Eb\u2066c\u200Fd', 'a[U+202E]b[U+2066]c[U+200F]d'],
-    ['what has no width', 'a\u200Bb\u2060c\uFEFFd\u00ADe', 'a[U+200B]b[U+2060]c[U+FEFF]d[U+00AD]e'],
-    ['tags, which spell in secret', `a${String.fromCodePoint(0xe0041)}`, 'a[U+E0041]'],
+    [
+      'characters that change the direction',
+      'a\u202Eb\u2066c\u200Fd',
+      'a[U+202E]b[U+2066]c[U+200F]d',
+    ],
+    [
+      'characters without width',
+      'a\u200Bb\u2060c\uFEFFd\u00ADe',
+      'a[U+200B]b[U+2060]c[U+FEFF]d[U+00AD]e',
+    ],
+    ['tags, which can hide text', `a${String.fromCodePoint(0xe0041)}`, 'a[U+E0041]'],
     ['control characters', 'a\u0000b\u001B[31mc\u0085', 'a[U+0000]b[U+001B][31mc[U+0085]'],
     ['separators of lines', 'a\u2028b\u2029c', 'a[U+2028]b[U+2029]c'],
-    ['fillers that look like nothing', 'a\u3164b\u115Fc', 'a[U+3164]b[U+115F]c'],
-    ['a joiner that joins no pictures', 'a\u200Db', 'a[U+200D]b'],
+    ['invisible fillers', 'a\u3164b\u115Fc', 'a[U+3164]b[U+115F]c'],
+    ['a joiner without pictures', 'a\u200Db', 'a[U+200D]b'],
     [
       'blanks of other kinds',
       'a\u00A0b\u3000c\u2003d\u2800e',
@@ -20,8 +28,8 @@ describe('a legible text', () => {
     ],
     ['a run of blanks', `ok${' '.repeat(600)}"amount"`, 'ok[600 blanks]"amount"'],
     ['a run of line breaks', `ok${'\n'.repeat(40)}amount`, 'ok[40 line breaks]amount'],
-    ['a joiner that no letter needs', 'pay\u200Cpal', 'pay[U+200C]pal'],
-    ['tags that are no flag', '🏴\u{E0061}\u{E007F}', '🏴[U+E0061][U+E007F]'],
+    ['an unneeded joiner', 'pay\u200Cpal', 'pay[U+200C]pal'],
+    ['tags outside a flag', '🏴\u{E0061}\u{E007F}', '🏴[U+E0061][U+E007F]'],
     ['half a character', 'a\uD83Db', 'a\uFFFDb'],
     ['line breaks of all kinds', 'a\r\nb\rc\nd\te', 'a\nb\nc\nd\te'],
   ])('shows %s', (_, text, shown) => {
@@ -55,7 +63,7 @@ describe('a legible text', () => {
   });
 
   it.each(['\u094d', '\u200d\u094d', ' \t', '\n ', 'а\u0301', 'a.', '\u{1f3f4}'])(
-    'takes a time that grows with the length alone for %j over and over',
+    'takes time proportional to the length for %j repeated',
     (piece) => {
       const started = performance.now();
       legible(piece.repeat(200_000));
@@ -70,7 +78,7 @@ describe('a legible text', () => {
     },
   );
 
-  it('says the same when it is made legible again', () => {
+  it('is unchanged when it is made legible again', () => {
     fc.assert(
       fc.property(anything, (text) => {
         const once = legible(text);
@@ -81,7 +89,7 @@ describe('a legible text', () => {
   });
 });
 
-describe('a text on one line', () => {
+describe('a string on one line', () => {
   it.each([
     ['  ann \n\t Who can decide:\u2028 anyone ', 'ann Who can decide: anyone'],
     ['', 'unknown'],

@@ -52,7 +52,7 @@ describe('a host of this machine', () => {
     expect(isLoopback(host)).toBe(false);
   });
 
-  it('is every address of 127.0.0.0/8 and none of another network', () => {
+  it('is every address of 127.0.0.0/8 and no other address', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(isLoopback(address)).toBe(address.startsWith('127.'));

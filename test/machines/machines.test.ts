@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import * as machines from '../../src/machines/machines.ts';
 
-it('offers other programs these charts and rules, and no more', () => {
+it('the package exports these charts and rules only', () => {
   expect(Object.keys(machines).toSorted()).toEqual([
     'answerMispinned',
     'answerWithoutPending',
@@ -44,7 +44,7 @@ it('offers other programs these charts and rules, and no more', () => {
   ]);
 });
 
-it('fills in what a task starts from, and what a rule leaves open', () => {
+it('the package fills in the initial state of a task and the defaults of a rule', () => {
   const request = { role: 'user' as const, parts: [], messageId: 'm1' };
   const asked = { id: 'r1', request, requester: null, createdAt: 1_000 };
   expect(machines.newTask({ ...asked, contextId: 's1' })).toEqual({

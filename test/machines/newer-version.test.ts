@@ -30,7 +30,7 @@ const inOrder = [
 ];
 
 describe('isNewer', () => {
-  it('keeps to the order of semver', () => {
+  it('follows the order of semver', () => {
     const order = inOrder.map((one, at) =>
       inOrder.map((other, against) => [one, other, isNewer(one, other), at > against]),
     );
@@ -39,7 +39,7 @@ describe('isNewer', () => {
     }
   });
 
-  it('reads a leading v and leaves what stands behind + out', () => {
+  it('accepts a leading v and ignores the part after +', () => {
     expect(isNewer('v1.2.1', '1.2.0')).toBe(true);
     expect(isNewer('1.2.0+build.7', 'v1.2.0+build.1')).toBe(false);
   });
@@ -50,7 +50,7 @@ describe('isNewer', () => {
     expect(isNewer(`${longest}a`, '1.0.0')).toBe(false);
   });
 
-  it('takes nothing else for a version', () => {
+  it('accepts no other string as a version', () => {
     const none = [
       '',
       '1',

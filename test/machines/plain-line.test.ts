@@ -9,14 +9,14 @@ it.each([
   ['one of the second block', '\u009b'],
   ['a line separator', '\u2028'],
   ['a paragraph separator', '\u2029'],
-  ['one that turns the direction', '\u202e'],
-  ['one that isolates a direction', '\u2066'],
+  ['a character that turns the direction', '\u202e'],
+  ['a character that isolates a direction', '\u2066'],
   ['an Arabic mark of direction', '\u061c'],
-  ['a joiner that is not seen', '\u200d'],
+  ['an invisible joiner', '\u200d'],
   ['a mark of byte order', '\ufeff'],
   ['a soft hyphen', '\u00ad'],
   ['a tag', '\u{e0041}'],
-  ['half of a pair', '\ud800'],
+  ['half of a surrogate pair', '\ud800'],
 ])('%s is unsafe and shown as an escape', (_, character) => {
   const units = Array.from({ length: character.length }, (_unit, at) => character.charCodeAt(at));
   const escapes = units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');

@@ -4,7 +4,7 @@ import { refusedVariable } from '../../src/machines/reserved-environment.ts';
 const steers = (name: string) =>
   `${name} affects how scripts run and is not passed on; use another name`;
 
-describe('a variable that a skill asks for', () => {
+describe('a variable that a skill requires', () => {
   it.each([
     ...['PATH', 'HOME', 'LANG', 'TZ', 'ENV', 'BASH_ENV', 'SHELLOPTS', 'IFS', 'SSH_AUTH_SOCK'],
     ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'RUBYOPT', 'RUBYLIB'],
@@ -12,7 +12,7 @@ describe('a variable that a skill asks for', () => {
     ...['NODE_PATH', 'GCONV_PATH', 'PERLLIB', 'LUA_INIT', 'JAVA_TOOL_OPTIONS', 'OPENSSL_CONF'],
     ...['BASH_FUNC_ls', 'npm_config_prefix', 'DOTNET_STARTUP_HOOKS', 'PS4', 'LESSOPEN'],
     ...['GIT_SSH_COMMAND', 'PERL5OPT', 'SERVICE_AUDIT_SIGNING_KEY', 'LD_', 'path', 'Node_Options'],
-  ])('is not %s, which would steer the script', (name) => {
+  ])('may not be %s, which would control the interpreter', (name) => {
     expect(refusedVariable(name)).toBe(steers(name));
   });
 
@@ -21,9 +21,12 @@ describe('a variable that a skill asks for', () => {
     (name) => expect(refusedVariable(name)).toBeNull(),
   );
 
-  it.each(['', '1A', 'A-B', 'A B', 'A=B', ' A', 'A\n', 'Ä'])('has a name, unlike %j', (name) => {
-    expect(refusedVariable(name)).toBe(
-      `${JSON.stringify(name)} is not a variable name; use letters, digits and underscores`,
-    );
-  });
+  it.each(['', '1A', 'A-B', 'A B', 'A=B', ' A', 'A\n', 'Ä'])(
+    'needs a valid name, unlike %j',
+    (name) => {
+      expect(refusedVariable(name)).toBe(
+        `${JSON.stringify(name)} is not a variable name; use letters, digits and underscores`,
+      );
+    },
+  );
 });

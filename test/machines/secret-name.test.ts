@@ -9,12 +9,12 @@ it.each([
   'SERVICE_PLATFORM_TOKEN',
   'SERVICE_AUDIT_SIGNING_KEY',
   'A'.repeat(128),
-])('lets a secret be called %s', (name) => {
+])('a secret may be named %s', (name) => {
   expect(refusedSecretName(name)).toBeNull();
 });
 
 it.each(['', '1A', 'A-B', 'KEY=canary', 'A B', '__proto__', 'Ä', 'A'.repeat(129), 'A\n'])(
-  'refuses %j as no name, and does not repeat it',
+  'refuses the name %j and does not repeat it',
   (name) => {
     expect(refusedSecretName(name)).toBe(
       'the name of a secret is one to 128 letters, digits and underscores and does not begin with a digit, such as SHOP_KEY',
@@ -29,7 +29,7 @@ it.each([
   'SERVICE_PASSPHRASE',
   'SERVICE_COMMAND',
   'HTTPS_PROXY',
-])('refuses %s, which steers programs', (name) => {
+])('refuses %s, which controls programs', (name) => {
   expect(refusedSecretName(name)).toBe(
     'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY',
   );

@@ -18,7 +18,7 @@ describe('shellWord', () => {
     expect(shellWord(text)).toBe(quoted);
   });
 
-  it('is read by a shell as the word it was made from', () => {
+  it('a shell reads a quoted word as the original word', () => {
     const word = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'));
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 20 }), (words) => {

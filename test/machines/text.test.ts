@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cutToRunes, wellFormed } from '../../src/machines/text.ts';
 
 describe('cutToRunes', () => {
-  it('keeps a text of exactly the maximum', () => {
+  it('keeps a string of exactly the maximum', () => {
     const text = '🧾'.repeat(512);
     expect(cutToRunes(text, 512)).toBe(text);
   });
@@ -12,7 +12,7 @@ describe('cutToRunes', () => {
     expect(cutToRunes(`${'🧾'.repeat(512)}x`, 512)).toBe('🧾'.repeat(512));
   });
 
-  it('replaces lone surrogates in short and in long texts', () => {
+  it('replaces lone surrogates in short and in long strings', () => {
     expect(cutToRunes('a\ud83d', 512)).toBe('a\ufffd');
     expect(cutToRunes('\udc00ab', 2)).toBe('\ufffda');
   });
@@ -21,11 +21,11 @@ describe('cutToRunes', () => {
     expect(cutToRunes('\uffff\uffffa', 1)).toBe('\uffff');
   });
 
-  it('cuts to nothing', () => {
+  it('cuts to the empty string', () => {
     expect(cutToRunes('abc', 0)).toBe('');
   });
 
-  it('is the beginning of the well-formed text, as long as allowed', () => {
+  it('returns the beginning of the well-formed string, up to the limit', () => {
     const texts = fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) });
     fc.assert(
       fc.property(texts, fc.nat(20), (text, maximum) => {
@@ -37,7 +37,7 @@ describe('cutToRunes', () => {
 });
 
 describe('wellFormed', () => {
-  it('mends every string and key, however deep, and leaves the rest alone', () => {
+  it('repairs every string and key at any depth, and changes nothing else', () => {
     expect(wellFormed({ 'a\ud800': ['\udfff!', 1, null, { b: 'fine 😀' }], c: true })).toEqual({
       'a\ufffd': ['\ufffd!', 1, null, { b: 'fine 😀' }],
       c: true,

@@ -53,7 +53,7 @@ describe('readTimeRange', () => {
 });
 
 describe('isInRange', () => {
-  it('includes both ends, and everything beyond an open one', () => {
+  it('includes both ends, and every time beyond an open end', () => {
     const times = [1, 2, 3, 4];
     expect(times.filter((time) => isInRange(time, { from: 2, to: 3 }))).toEqual([2, 3]);
     expect(times.filter((time) => isInRange(time, { from: 3 }))).toEqual([3, 4]);

@@ -36,7 +36,7 @@ describe('readTraceParent', () => {
     `0-${traceId}-${spanId}-01`,
     `00-${traceId}-${spanId}-01, 00-${traceId}-${spanId}-01`,
     `cc-${traceId}-${spanId}-01.more`,
-  ])('takes %j for none', (text) => {
+  ])('refuses %j', (text) => {
     expect(readTraceParent(text)).toBeNull();
   });
 
@@ -46,7 +46,7 @@ describe('readTraceParent', () => {
     expect(readTraceParent(text)).toEqual({ ...ids, traceFlags: 1 });
   });
 
-  it('reads back whatever was written, and never throws', () => {
+  it('reads back every written value, and never throws', () => {
     fc.assert(
       fc.property(hexadecimal(32), hexadecimal(16), fc.nat(1), (trace, span, traceFlags) => {
         const parent = { traceId: trace, spanId: span, traceFlags };

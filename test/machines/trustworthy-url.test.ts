@@ -7,7 +7,7 @@ it.each([
   'http://localhost:8080',
   'http://127.0.0.1/keys',
   'http://[::1]:9',
-])('%s may be trusted with what it is asked', (text) => {
+])('%s is trusted to receive credentials', (text) => {
   expect(isTrustworthyUrl(text)).toBe(true);
 });
 
@@ -24,6 +24,6 @@ it.each([
   'https://issuer.example/?',
   'https://issuer.example/#a',
   'https://issuer.example/#',
-])('%j may not', (text) => {
+])('%j is not trusted', (text) => {
   expect(isTrustworthyUrl(text)).toBe(false);
 });

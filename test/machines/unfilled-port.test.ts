@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { unfilledPort } from '../../src/machines/unfilled-port.ts';
 
-it('a port that nobody filled fails, and says so', async () => {
+it('a port that is not connected fails with a report', async () => {
   await expect(unfilledPort()).rejects.toEqual(new Error('the port is not filled'));
 });

@@ -19,7 +19,7 @@ it.each([
   expect([utf8Size(text), Buffer.byteLength(text)]).toEqual([bytes, bytes]);
 });
 
-it('is what encoding the text gives', () => {
+it('the byte size equals the size of the encoded string', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(utf8Size(text)).toBe(Buffer.byteLength(text));

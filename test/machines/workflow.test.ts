@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isTagValue, tenancyHeaders, workflowHeaders } from '../../src/machines/workflow.ts';
 
 describe('the headers of a workflow and of a tenant', () => {
-  it('have the documented names, and their keys in the audit log', () => {
+  it('have the documented names and audit keys', () => {
     expect(Object.fromEntries(workflowHeaders)).toEqual({
       'X-Workflow-ID': 'workflow_id',
       'X-Workflow-Execution-ID': 'workflow_execution_id',

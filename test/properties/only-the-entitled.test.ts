@@ -226,7 +226,7 @@ describe.each(
     ['dev-open', 'allowlist', 'deny-all'].map((mode) => ({ sandbox, mode })),
   ),
 )('a call held under egress $mode and sandbox $sandbox', ({ sandbox, mode }) => {
-  it('runs only once the one who may has released it, whatever others send', async () => {
+  it('runs only after its entitled approver has released it, with any requests of others', async () => {
     const agent = await anAgent(mode, sandbox);
     const attempt = fc.oneof(
       { weight: 6, arbitrary: byCaller },

@@ -30,14 +30,14 @@ describe('the approvals of a payment that two groups release', () => {
   const uncovered = 'hold h-1 was released without an approval of each group';
 
   it.each<[string, Line[]]>([
-    ['of each group', [approved(ann), approved(eve)]],
-    ['of a member of both groups and another one', [approved(bob), approved(ann)]],
-    ['of a delegate', [approved(cid, { for: ann ?? '' }), approved(eve)]],
+    ['one of each group', [approved(ann), approved(eve)]],
+    ['one of a member of both groups and another one', [approved(bob), approved(ann)]],
+    ['one of a delegate', [approved(cid, { for: ann ?? '' }), approved(eve)]],
     [
-      'and a refused decision',
+      'with a refused decision',
       [approved(cid, { authorized: false }), approved(ann), approved(eve)],
     ],
-  ])('hold: %s', (_, lines) => {
+  ])('are valid: %s', (_, lines) => {
     expect(broken(asked, ...released(lines))).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe('the approvals of a payment that two groups release', () => {
     ],
     ['one person fills both places', [approved(bob)], [uncovered]],
     [
-      'a person and the delegate of that person count twice',
+      'a person and their delegate count twice',
       [approved(cid, { for: ann ?? '' }), approved(ann)],
       [uncovered],
     ],
@@ -74,7 +74,7 @@ describe('the approvals of a payment that two groups release', () => {
       [approved(ann), approved(eve, { deferral_id: 'd-0' })],
       [`${eve} decided on hold h-1 without the right`, uncovered],
     ],
-  ])('are broken when %s', (_, lines, sentences) => {
+  ])('are invalid when %s', (_, lines, sentences) => {
     expect(broken(asked, ...released(lines))).toEqual(sentences);
   });
 });

@@ -37,7 +37,7 @@ function eventsOf(lines: typeof story): RecordedEvent[] {
 const anyTeam = { rightsOf: () => new Set(groups) };
 
 describe('the log of a task', () => {
-  it('holds when each step follows from the one before', () => {
+  it('is valid when each step follows from the one before', () => {
     expect(brokenTask(eventsOf(story), rules)).toEqual([]);
   });
 
@@ -69,11 +69,11 @@ describe('the log of a task', () => {
           { ...pay, decision: 'approve', edited_args_sha256: '1' },
         ]),
     ],
-  ])('is broken when %s', (what, change) => {
+  ])('is invalid when %s', (what, change) => {
     expect(brokenTask(eventsOf(change([...story])), rules)).toContain(what);
   });
 
-  it('is broken by a gap', () => {
+  it('is invalid with a gap', () => {
     expect(brokenTask(eventsOf(story).toSpliced(4, 1), rules)).toContain(
       'line 6 stands where 5 was due',
     );
@@ -105,7 +105,7 @@ describe('the log of a hold', () => {
       ...{ answers, outcomes: outcomes.map((status) => ({ holdId: 't-1', status })) },
     });
 
-  it('holds when each step follows from the one before', () => {
+  it('is valid when each step follows from the one before', () => {
     expect(brokenHold(eventsOf(held))).toEqual([]);
     expect(brokenHold(eventsOf(allowed))).toEqual([]);
     expect(toldOf([answer, { ...answer, released: true }], held, ['succeeded'])).toEqual([]);
@@ -137,7 +137,7 @@ describe('the log of a hold', () => {
       'a gate ran the call itself',
       (lines) => [...lines, ['tool_exec', { ...pay, phase: 'start' }]],
     ],
-  ])('is broken when %s', (what, change) => {
+  ])('is invalid when %s', (what, change) => {
     const lines = change([...held]);
     const events = eventsOf(lines).filter(({ event }) => event !== '');
     expect(brokenHold(events)).toContain(what);
@@ -181,13 +181,13 @@ describe('the log of a hold', () => {
       [answer, { ...answer, argsSha256: '1' }],
       held,
     ],
-  ])('is broken when %s', (what, answers, lines) => {
+  ])('is invalid when %s', (what, answers, lines) => {
     const status = /as (\w+), and/.exec(what)?.[1];
     const told = answers.map((one) => (status === undefined ? one : { ...one, status }));
     expect(toldOf(told, lines)).toContain(what);
   });
 
-  it('is broken by a key with two questions, and by an outcome that is not there', () => {
+  it('is invalid with a key of two questions, and with a missing outcome', () => {
     const holds = new Map(['t-1', 't-2'].map((id) => [id, eventsOf(held.slice(0, 3))]));
     const outcomes = [{ holdId: 't-1', status: 'failed' }];
     expect(brokenHolds(holds, { answers: [], outcomes })).toEqual([
@@ -212,7 +212,7 @@ describe('the other invariants', () => {
     return (await brokenInvariants(evidence)).slice(1);
   }
 
-  it('hold when there is nothing against them', async () => {
+  it('are met without a violation', async () => {
     const told = new Told(anyTeam);
     told.decided('c-1', { taskId: 't-1', decision: 'approve', approver: 'ann' });
     const seen = [{ taskId: 't-1', callId: 'c-1', tool: 'pay', args: {} }];
@@ -238,7 +238,7 @@ describe('the other invariants', () => {
     expect(await brokenBy({ seen: [other] })).toHaveLength(1);
   });
 
-  it('are broken by a decision that was told and is not there, and by a second one', async () => {
+  it('are broken by an acknowledged decision that is missing, and by a second one', async () => {
     const told = new Told(anyTeam);
     told.decided('c-1', { taskId: 't-1', decision: 'approve', approver: 'ann' });
     told.decided('c-1', { taskId: 't-1', decision: 'reject', approver: 'bob' });
@@ -257,7 +257,7 @@ describe('the other invariants', () => {
     ]);
   });
 
-  it('are broken by a platform that is asked too often', async () => {
+  it('are broken by a platform that is called too often', async () => {
     const asked = { ...request, host: 'platform.example.com' };
     const requests = [
       asked,
@@ -268,7 +268,7 @@ describe('the other invariants', () => {
     expect(await brokenBy({ requests })).toEqual(['the platform was asked again after 4999 ms']);
   });
 
-  it('are broken by a host that is not open, and by an address that is nobody’s', async () => {
+  it('are broken by a forbidden host, and by an unknown address', async () => {
     const requests = [
       { ...request, host: 'evil.example.net' },
       { ...request, address: '169.254.169.254' },

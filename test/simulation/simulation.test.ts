@@ -8,7 +8,7 @@ const portion = runs(25);
 const firsts = Array.from({ length: 8 }, (_, index) => 1 + index * portion);
 
 describe('a story with faults of the disk, the network and the process', () => {
-  it.each(firsts)('breaks no invariant, whatever happens in it: seeds from %i', async (first) => {
+  it.each(firsts)('breaks no invariant, with any events: seeds from %i', async (first) => {
     let decisions = 0;
     let holds = 0;
     for (let seed = first; seed < first + portion; seed += 1) {
@@ -24,7 +24,7 @@ describe('a story with faults of the disk, the network and the process', () => {
     ['agent', 3],
     ['gate', 4],
   ])(
-    'of an %s is the same to the last byte of the log when its seed is played again',
+    'of an %s is the same to the last byte of the log when its seed is replayed',
     async (_, seed) => {
       expect(await simulate(seed)).toEqual(await simulate(seed));
       expect((await simulate(seed)).fingerprint).not.toBe((await simulate(seed + 8)).fingerprint);

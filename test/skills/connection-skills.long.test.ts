@@ -29,7 +29,7 @@ async function secureService(answers: Record<string, object>) {
 }
 
 describe('http-health', () => {
-  it('tells of a certificate, although nobody trusts it', async () => {
+  it('reports a certificate, although it is not trusted', async () => {
     const { entry } = await secureService({ 'GET /healthz': {} });
     const { call } = await agentWithSkill('http-health', { reaches: [entry] });
     const {
@@ -50,7 +50,7 @@ describe('http-health', () => {
     expect(left).toBeGreaterThan(30_000);
   });
 
-  it('goes by the status that is expected, and follows nothing', async () => {
+  it('expects the given status, and follows no redirect', async () => {
     const service = await fakeService({
       'GET /old': { status: 301, headers: { location: 'https://elsewhere.test/' }, body: '' },
       'HEAD /busy': { status: 503, body: '' },
@@ -66,7 +66,7 @@ describe('http-health', () => {
     });
   });
 
-  it('reaches nothing that is not listed, nor anything that is no web server', async () => {
+  it('reaches no unlisted host, and no port without a web server', async () => {
     const service = await fakeService({});
     const { fail } = await agentWithSkill('http-health');
     expect(await fail('check_url', { url: service.url })).toMatch(
@@ -93,7 +93,7 @@ describe('kubernetes', () => {
     return { ...agent, ...service };
   };
 
-  it('shows what is not well, and restarts a deployment', async () => {
+  it('shows unhealthy workloads, and restarts a deployment', async () => {
     const pod = (name: string, ready: boolean, reason?: string) => ({
       metadata: { name },
       status: {
@@ -146,14 +146,14 @@ describe('kubernetes', () => {
     });
   });
 
-  it('shows its token to nobody whom its authority does not vouch for', async () => {
+  it('sends its token only to a server of its authority', async () => {
     const { fail, asked } = await open({}, '');
     const failure = await fail('workload_status');
     expect(failure).toMatch(/the certificate of 127\.0\.0\.1 cannot be verified: [A-Z_]+$/);
     expect(asked).toEqual([]);
   });
 
-  it('says what the cluster refused, and takes nothing but names', async () => {
+  it('reports the refusals of the cluster, and accepts only names', async () => {
     const { fail } = await open({});
     expect(await fail('workload_status')).toMatch(/the cluster answered 404: not found$/);
     const args = { namespace: 'shop', reason: 'memory is full' };
@@ -241,7 +241,7 @@ describe('email-send', () => {
     expect(read).toBe(subject);
   });
 
-  it('signs in over TLS alone, at a server that can be trusted', async () => {
+  it('authenticates over TLS only, at a trusted server', async () => {
     const plain = await mailServer({ offers: false });
     const mail = { to: ['ann@example.com'], subject: 's', text: 't' };
     const one = await open(plain, 'desk:canary@');
@@ -258,7 +258,7 @@ describe('email-send', () => {
     );
   });
 
-  it('writes to nobody outside of the domains that are allowed, and says what is refused', async () => {
+  it('writes only to the allowed domains, and reports refusals', async () => {
     const server = await mailServer({ offers: false, refuses: 'RCPT TO:<gone@' });
     const { fail } = await open(server, '', { SMTP_ALLOWED_DOMAINS: 'example.com, example.org' });
     const mail = { subject: 's', text: 't' };

@@ -11,7 +11,7 @@ needsBwrap();
 describe('csv-report', () => {
   const orders = 'id,shop,amount\n1,Lyon,10.5\n2,Ghent,"1,000"\n3,Lyon,2\n4,Lyon,\n';
 
-  it('groups rows and adds a column up', async () => {
+  it('groups rows and sums a column', async () => {
     const { call } = await agentWithSkill('csv-report', { files: { 'data/orders.csv': orders } });
     expect(
       await call('csv_report', { file: 'data/orders.csv', group_by: 'shop', value: 'amount' }),
@@ -26,7 +26,7 @@ describe('csv-report', () => {
     expect(await call('csv_report', one)).toMatchObject({ rows: 1 });
   });
 
-  it('says what it cannot use, and reads nothing outside of the agent', async () => {
+  it('reports unusable input, and reads nothing outside the agent', async () => {
     const { fail } = await agentWithSkill('csv-report', {
       files: { 'orders.csv': orders, 'words.csv': 'a,b\nx,many\n' },
       prepare: (directory) => symlinkSync('/etc/passwd', join(directory, 'link.csv')),
@@ -71,7 +71,7 @@ describe('json-diff', () => {
     });
   });
 
-  it('says what it cannot use', async () => {
+  it('reports unusable input', async () => {
     const { fail } = await agentWithSkill('json-diff');
     const failure = 'json_diff failed with exit code 1: ';
     expect(await fail('json_diff', { before: '{', after: '1' })).toBe(
@@ -99,7 +99,7 @@ describe('log-search', () => {
     'no level here',
   ].join('\n');
 
-  it('finds lines and sums them up', async () => {
+  it('finds lines and summarizes them', async () => {
     const { call } = await agentWithSkill('log-search', {
       files: {
         'logs/app.log': log,
@@ -126,7 +126,7 @@ describe('log-search', () => {
     });
   });
 
-  it('reads nothing outside of the agent', async () => {
+  it('reads nothing outside the agent', async () => {
     const { fail, call } = await agentWithSkill('log-search', {
       prepare(directory) {
         mkdirSync(join(directory, 'logs'));
@@ -170,7 +170,7 @@ describe('sqlite-query', () => {
     });
   });
 
-  it('changes nothing, whatever it is asked', async () => {
+  it('changes nothing, with any query', async () => {
     const { call, fail } = await agentWithSkill('sqlite-query', { prepare });
     for (const sql of [
       'DELETE FROM orders',
@@ -231,7 +231,7 @@ describe('release-notes', () => {
     });
   });
 
-  it('runs nothing that the repository configures, and takes no option for a version', async () => {
+  it('runs nothing that the repository configures, and takes no option as a version', async () => {
     const { call, fail, directory } = await agentWithSkill('release-notes', {
       prepare(folder) {
         prepare(folder);

@@ -7,7 +7,7 @@ import { fakeService } from './fake-service.ts';
 
 afterAll(cleanUp);
 
-it('a skill that is added to an agent changes nothing before a person agrees', async () => {
+it('a skill that is added to an agent changes nothing before an approval', async () => {
   const service = await fakeService({
     'POST /api/chat.postMessage': { body: { ok: true, channel: 'C123456', ts: '1.2' } },
   });

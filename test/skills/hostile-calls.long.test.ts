@@ -15,7 +15,7 @@ const files = {
   'webhook-config.yaml': `# ${key}\nadapter: webhook\n`,
 };
 
-describe('a call of a model, where there is no sandbox', () => {
+describe('a call of a model, without a sandbox', () => {
   it.each([
     ['csv-report', 'csv_report', (file: string) => ({ file })],
     ['log-search', 'search_logs', (path: string) => ({ path })],
@@ -48,8 +48,8 @@ describe('a call of a model, where there is no sandbox', () => {
   );
 });
 
-describe('a folder that somebody else has made', () => {
-  it('runs no program of a repository whose objects are missing', async () => {
+describe('a folder from another person', () => {
+  it('runs no program of a repository with missing objects', async () => {
     const mark = 'ran';
     const agent = await agentWithSkill('release-notes', {
       sandbox: 'env',
@@ -89,7 +89,7 @@ describe('a folder that somebody else has made', () => {
     expect(existsSync(join(agent.directory, mark))).toBe(false);
   });
 
-  it('has a number that would fill the memory refused', async () => {
+  it('has a number refused that would fill the memory', async () => {
     const agent = await agentWithSkill('csv-report', {
       files: { 'a.csv': 'n\n1E+999999999\n' },
     });
@@ -100,7 +100,7 @@ describe('a folder that somebody else has made', () => {
 });
 
 describe('an argument of a model', () => {
-  it('asks a database for no value that would fill the memory', async () => {
+  it('requests no database value that would fill the memory', async () => {
     const agent = await agentWithSkill('sqlite-query', {
       prepare(directory) {
         const database = new DatabaseSync(join(directory, 'a.db'));

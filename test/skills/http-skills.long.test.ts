@@ -67,7 +67,7 @@ describe('github-issues', () => {
     expect(JSON.parse(asked[3]?.body ?? '')).toEqual({ body: text });
   });
 
-  it('says in a sentence what went wrong, and never the token', async () => {
+  it('reports errors in a message, and never the token', async () => {
     const { fail } = await open({
       'GET /api/v3/repos/o/r/issues': {
         status: 403,
@@ -95,7 +95,7 @@ describe('github-issues', () => {
     );
   });
 
-  it('reaches nothing that is not listed', async () => {
+  it('reaches no unlisted host', async () => {
     const service = await fakeService({});
     const agent = await agentWithSkill('github-issues', { env: env(service.url) });
     expect(await agent.fail('list_issues', { repository: 'o/r' })).toMatch(
@@ -106,7 +106,7 @@ describe('github-issues', () => {
 });
 
 describe('dns-lookup', () => {
-  it('looks a name up', async () => {
+  it('looks up a name', async () => {
     const { call, asked } = await agentAndService(
       'dns-lookup',
       {
@@ -126,7 +126,7 @@ describe('dns-lookup', () => {
     expect(asked[0]?.path).toBe('/resolve?name=a.example&type=MX');
   });
 
-  it('says that a name does not exist, and takes nothing but a name', async () => {
+  it('reports that a name does not exist, and accepts only a name', async () => {
     const { call, fail } = await agentAndService(
       'dns-lookup',
       { 'GET /': { body: { Status: 3 } } },
@@ -156,7 +156,7 @@ describe('slack-post', () => {
     expect(asked[0]?.headers.authorization).toBe(`Bearer ${secret}`);
   });
 
-  it('says why Slack refused', async () => {
+  it('reports why Slack refused', async () => {
     const refusal = {
       'POST /api/chat.postMessage': { body: { ok: false, error: 'not_in_channel' } },
     };
@@ -186,7 +186,7 @@ describe('webhook-post', () => {
     expect(asked.map(({ headers }) => headers['webhook-id'])).toEqual(['msg_c1', 'msg_c1']);
   });
 
-  it('says that the receiver refused', async () => {
+  it('reports that the receiver refused', async () => {
     const { fail } = await agentAndService(
       'webhook-post',
       { 'POST /': { status: 500, body: {} } },
@@ -202,7 +202,7 @@ describe('webhook-post', () => {
 describe('stripe-refunds', () => {
   const env = (url: string) => ({ STRIPE_API_URL: url, STRIPE_API_KEY: secret });
 
-  it('looks a payment up, and refunds it once', async () => {
+  it('looks up a payment, and refunds it once', async () => {
     const { call, asked } = await agentAndService(
       'stripe-refunds',
       {
@@ -237,7 +237,7 @@ describe('stripe-refunds', () => {
     expect(refund?.headers['idempotency-key']).toBe('c1');
   });
 
-  it('says why Stripe refused', async () => {
+  it('reports why Stripe refused', async () => {
     const refusal = {
       'POST /v1/refunds': {
         status: 400,
@@ -258,7 +258,7 @@ describe('feature-flags', () => {
   const env = (url: string) => ({ UNLEASH_URL: `${url}/unleash/`, UNLEASH_TOKEN: secret });
   const base = '/unleash/api/admin/projects/default/features';
 
-  it('lists flags and turns one', async () => {
+  it('lists flags and changes one', async () => {
     const flag = (name: string, enabled: boolean) => ({
       ...{ name, type: 'release', stale: false, environments: [{ name: 'production', enabled }] },
     });
@@ -284,7 +284,7 @@ describe('feature-flags', () => {
     expect(asked.map(({ headers }) => headers.authorization)).toEqual([secret, secret]);
   });
 
-  it('goes to no other address by a name', async () => {
+  it('uses no other address through a name', async () => {
     const { fail, asked } = await agentAndService('feature-flags', {}, env);
     const args = { environment: 'production', enabled: true, reason: 'it is time' };
     expect(await fail('set_flag', { ...args, flag: '..' })).toMatch(/a name cannot be dots alone$/);
@@ -298,7 +298,7 @@ describe('prometheus-query', () => {
   const env = (url: string) => ({ PROMETHEUS_URL: url, PROMETHEUS_TOKEN: secret });
   const success = (data: JsonObject): Answer => ({ body: { status: 'success', data } });
 
-  it('asks for values now, over time, and for alerts', async () => {
+  it('queries current and past values, and alerts', async () => {
     const { call, asked } = await agentAndService(
       'prometheus-query',
       {
@@ -346,7 +346,7 @@ describe('prometheus-query', () => {
     expect(range.get('step')).toBe('120');
   });
 
-  it('says what is wrong with a query', async () => {
+  it('reports the errors of a query', async () => {
     const refusal = {
       'GET /api/v1/query': {
         status: 400,

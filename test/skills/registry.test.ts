@@ -22,7 +22,7 @@ const changing: Record<string, string[]> = {
 /** Files that several skills have, as each is copied whole. */
 const shared = ['files.mjs', 'http.mjs', 'run.mjs', 'tunnel.mjs'];
 
-describe('the skills that are shipped', () => {
+describe('the skills in the package', () => {
   it('are these', () => {
     expect(skills.map(({ skill: { id, category } }) => `${category}/${id}`)).toEqual([
       'data/csv-report',
@@ -43,20 +43,23 @@ describe('the skills that are shipped', () => {
     ]);
   });
 
-  it.each(named)('%s keeps every rule, and says what it is for', (id, { skill, text, scripts }) => {
-    expect(validateSkill({ skill_md: text, scripts, existing: [], editing: null })).toEqual([]);
-    expect(skill.file).toBe(`skills/${id}/SKILL.md`);
-    expect(skill.description).toMatch(/^[A-Z].{30,200}\.$/);
-    expect(skill.risk).toMatch(/^[A-Z].{30,200}\.$/);
-    expect(skill.tags.length).toBeGreaterThan(0);
-    expect(skill.tools.length).toBeGreaterThan(0);
-  });
+  it.each(named)(
+    '%s follows every rule, and states its purpose',
+    (id, { skill, text, scripts }) => {
+      expect(validateSkill({ skill_md: text, scripts, existing: [], editing: null })).toEqual([]);
+      expect(skill.file).toBe(`skills/${id}/SKILL.md`);
+      expect(skill.description).toMatch(/^[A-Z].{30,200}\.$/);
+      expect(skill.risk).toMatch(/^[A-Z].{30,200}\.$/);
+      expect(skill.tags.length).toBeGreaterThan(0);
+      expect(skill.tools.length).toBeGreaterThan(0);
+    },
+  );
 
-  it.each(named)('%s holds what changes something, and nothing else', (id, { held }) => {
+  it.each(named)('%s holds only tools that change something', (id, { held }) => {
     expect(held).toEqual(changing[id] ?? []);
   });
 
-  it.each(named)('%s takes no argument that it does not know, and none without end', (_, found) => {
+  it.each(named)('%s accepts no unknown argument, and none of unlimited length', (_, found) => {
     for (const { parameters } of found.skill.tools) {
       if (parameters['properties'] === undefined) continue;
       const open = { type: 'object', properties: {}, required: [] };
@@ -73,7 +76,7 @@ describe('the skills that are shipped', () => {
     }
   });
 
-  it.each(named)('%s asks for variables by names of its own', (_, { skill, scripts }) => {
+  it.each(named)('%s requires variables with its own names', (_, { skill, scripts }) => {
     const { required, oneOf, optional } = skill.requires.env;
     const declared = [...required, ...oneOf, ...optional].toSorted();
     const used = Object.values(scripts).flatMap((script) =>
@@ -87,13 +90,13 @@ describe('the skills that are shipped', () => {
     expect([...own].toSorted()).toEqual(declared);
   });
 
-  it.each(shared)('have one and the same %s', (file) => {
+  it.each(shared)('share one %s', (file) => {
     const copies = skills.flatMap(({ scripts }) => scripts[file] ?? []);
     expect(copies.length).toBeGreaterThan(1);
     expect(new Set(copies).size).toBe(1);
   });
 
-  it('have a digest that any change of a file changes, and nothing else', async () => {
+  it('have a digest that changes with any change of a file, and with nothing else', async () => {
     const again = await readRegistry(join(import.meta.dirname, '../..'));
     expect(again.map(({ digest }) => digest)).toEqual(skills.map(({ digest }) => digest));
     expect(new Set(skills.map(({ digest }) => digest)).size).toBe(skills.length);

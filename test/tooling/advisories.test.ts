@@ -28,7 +28,7 @@ const exception = { advisory: 'GHSA-aaaa-bbbb-cccc', reason: 'its parser is not 
 
 describe('an advisory', () => {
   it.each(['high', 'critical'])(
-    'of %s severity stops a release that has the package',
+    'of %s severity stops a release that contains the package',
     (severity) => {
       expect(assessed(severity, 'node_modules/a')).toEqual({
         failures: [`${severity}: a <2.0.0 (ships): It leaks, ${url}`],
@@ -74,8 +74,8 @@ describe('an advisory', () => {
   });
 });
 
-describe('the packages that ship', () => {
-  it('are those that the sources import, with all that they depend on', () => {
+describe('the packages in the product', () => {
+  it('are those that the sources import, with all their dependencies', () => {
     const shipped = shippedPackages(root);
     const names = ['koa', 'zod', 'piscina', 'svelte', 'cookies', 'keygrip'];
     expect(names.filter((name) => !shipped.has(`node_modules/${name}`))).toEqual([]);
@@ -137,7 +137,7 @@ describe('npm run advisories', () => {
     vulnerable_versions: '<999.0.0',
   };
 
-  it('fails for an advisory about a package that ships, and reports the others', async () => {
+  it('fails for an advisory about a product package, and reports the others', async () => {
     const place = await registry({ zod: [advisory], oxlint: [advisory] });
     expect(await advisories('--registry', place)).toEqual({
       status: 1,
@@ -156,7 +156,7 @@ describe('npm run advisories', () => {
     expect([status, stdout.split('\n').at(-2)]).toEqual([0, 'no advisory stops a release']);
   });
 
-  it('passes with a sentence if the registry has no advisories or is not there, unless it must answer', async () => {
+  it('passes with a message if the registry has no advisories or is unreachable, unless it must answer', async () => {
     const place = await registry(null);
     const sentence = /^the advisories could not be fetched, so none was checked: .+\n$/;
     expect(await advisories('--registry', place)).toEqual({

@@ -165,7 +165,7 @@ const allowed = [
   ['test/a.ts', ''],
 ] as const;
 
-it('finds every forbidden import, types included, and nothing else', {
+it('arrows finds every forbidden import, including types, and nothing else', {
   timeout: 60_000,
 }, async () => {
   const expected = Object.entries(planted).flatMap(([rule, files]) =>
@@ -175,7 +175,7 @@ it('finds every forbidden import, types included, and nothing else', {
   expect(await violationsIn(folder)).toEqual(expected.toSorted());
 });
 
-it('finds files that need each other', { timeout: 60_000 }, async () => {
+it('arrows finds cycles between files', { timeout: 60_000 }, async () => {
   const folder = aRepository([
     ['src/actors/a.ts', "import type { B } from './b.ts';"],
     ['src/actors/b.ts', "import { A } from './a.ts';"],

@@ -13,7 +13,7 @@ function aPackage(scripts: Record<string, string>): string {
   return folder;
 }
 
-it('tells what a check said and how it ended', async () => {
+it('the result of a check has its output and its exit code', async () => {
   const folder = aPackage({ types: 'echo one; echo two >&2; exit 3', lint: 'true' });
   const seconds = expect.any(Number);
   expect(await runCheck('lint', folder)).toEqual({
@@ -30,7 +30,7 @@ it('tells what a check said and how it ended', async () => {
   });
 });
 
-it('takes a check that is not there for one that failed', async () => {
+it('a missing check counts as failed', async () => {
   expect(await runCheck('none', aPackage({}))).toMatchObject({
     passed: false,
     output: expect.stringContaining('none'),
@@ -55,30 +55,30 @@ async function testIn(
 
 const good = "it('holds', () => expect(1).toBe(1));\n";
 
-it('counts tests and checks together, and fails by a check alone, with its name and what it said', async () => {
+it('tests and checks are counted together, and a failed check fails the run, with its name and output', async () => {
   const { status, stdout, tally } = await testIn({ knip: 'echo unused.ts; exit 1' }, good);
   expect({ status, tally }).toEqual({ status: 1, tally: `${checks.length} passed, 1 failed` });
   expect(stdout).toContain('npm run knip failed:\nunused.ts\n');
 });
 
 it.each([
-  ['a test that fails', `${good}it('breaks', () => expect(1).toBe(2));`, '1 passed, 1 failed'],
+  ['a failing test', `${good}it('breaks', () => expect(1).toBe(2));`, '1 passed, 1 failed'],
   ['a file that cannot be loaded', `${good}throw new Error('no');`, '0 passed, 1 failed'],
   [
     'an error that no test caught',
     `it('holds', () => void Promise.reject(new Error('no')));`,
     '1 passed, 1 failed',
   ],
-])('fails by %s', async (_, tests, tally) => {
+])('a run fails for %s', async (_, tests, tally) => {
   expect(await testIn({}, tests, 'one')).toMatchObject({ status: 1, tally });
 });
 
-it('runs no check for whoever names a file, and fails when there is none', async () => {
+it('no check runs when a file is named, and an unknown file fails', async () => {
   expect(await testIn({}, good, 'one')).toMatchObject({ status: 0, tally: '1 passed, 0 failed' });
   expect(await testIn({}, good, 'two')).toMatchObject({ status: 1, tally: '0 passed, 1 failed' });
 });
 
-it('runs a file that fails once more by itself, and names it as flaky when it then passes', async () => {
+it('a failed file runs once more alone, and is named as flaky when it then passes', async () => {
   const once = `import { existsSync, writeFileSync } from 'node:fs';
 it('fails once', () => {
   const isAgain = existsSync('ran');
@@ -90,7 +90,7 @@ it('fails once', () => {
   expect(stdout).toContain('\nflaky: test/one.test.ts\n');
 });
 
-it('fails by a file that fails again', async () => {
+it('a file that fails again fails the run', async () => {
   const { status, stdout, tally } = await testIn({}, `it('breaks', () => expect(1).toBe(2));`);
   expect({ status, tally }).toEqual({ status: 1, tally: `${checks.length} passed, 1 failed` });
   expect(stdout).not.toContain('flaky:');

@@ -25,7 +25,7 @@ function comparison(): string {
   return mkdtempSync(join(folder, 'unpacked-'));
 }
 
-it('names the files of two packages that differ in content or mode, or that one lacks', async () => {
+it('the files of two packages that differ in content or mode, or are missing in one, are named', async () => {
   const one = await packed('one', { 'dist/a.js': 'a', 'dist/b.js': 'b', 'c.md': 'c' });
   const other = await packed('other', { 'dist/a.js': 'a', 'dist/b.js': 'B', 'd.md': 'd' });
   expect(differingFiles(one, other, comparison())).toEqual([

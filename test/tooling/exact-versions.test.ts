@@ -54,8 +54,8 @@ function unfixed({ packages }: Lock): string[] {
   );
 }
 
-describe('what is installed', () => {
-  it('is an exact version of each dependency', () => {
+describe('the installed dependencies', () => {
+  it('have an exact version each', () => {
     expect(manifests.length).toBeGreaterThan(5);
     expect(manifests.map((file) => [file, loose(read(file))])).toEqual(
       manifests.map((file) => [file, []]),
@@ -63,14 +63,14 @@ describe('what is installed', () => {
   });
 
   it.each(['^1.2.3', '~1.2.3', '1.x', '*', 'latest', '>=1.0.0', 'github:a/b', 'file:../a', '1.2'])(
-    'is no range or other source: %s',
+    'have no range or other source: %s',
     (version) => {
       expect(loose({ dependencies: { a: version } })).toEqual([['a', version]]);
       expect(loose({ overrides: { b: { a: version } } })).toEqual([['a', version]]);
     },
   );
 
-  it('has the bytes of the lock file, and comes from the registry of npm', () => {
+  it('have the bytes of the lock file, and come from the registry of npm', () => {
     expect(locks.length).toBeGreaterThan(4);
     for (const file of locks) {
       const lock = read<Lock>(file);
@@ -84,13 +84,13 @@ describe('what is installed', () => {
     { resolved: 'https://registry.example.com/a.tgz', integrity: `sha512-${'a'.repeat(86)}==` },
     { resolved: '../elsewhere', link: true },
     { resolved: 'git+ssh://git@github.com/a/b.git#1234567', integrity: '' },
-  ])('is refused without either: %j', (entry) => {
+  ])('are refused without either: %j', (entry) => {
     expect(unfixed({ lockfileVersion: 3, packages: { '': {}, 'node_modules/a': entry } })).toEqual([
       'node_modules/a',
     ]);
   });
 
-  it('is what the client in Python needs: nothing', () => {
+  it('are none for the client in Python', () => {
     const project = readFileSync(join(root, 'clients/python/pyproject.toml'), 'utf8');
     expect(project).toContain('requires = []\n');
     expect(project).not.toMatch(/^(?:optional-)?dependencies/m);

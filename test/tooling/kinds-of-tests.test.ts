@@ -14,7 +14,7 @@ function aRepository(files: Record<string, string>): string {
   return folder;
 }
 
-it('tells tests apart by what they and their helpers reach, types aside', () => {
+it('tests are sorted by what they and their helpers reach, without types', () => {
   const folder = aRepository({
     'src/door.ts': "import { createServer } from 'node:http';\nexport const door = createServer();",
     'src/tool.ts': "import { spawn } from 'node:child_process';\nexport const tool = spawn;",
@@ -43,7 +43,7 @@ it('tells tests apart by what they and their helpers reach, types aside', () => 
   });
 });
 
-it('leaves long tests to a suite that asks all that the usual one asks in part', () => {
+it('a long test is a part of a suite that the usual one samples', () => {
   const folder = aRepository({
     'test/usual.test.ts': '',
     'test/kill.long.test.ts': "import { fork } from 'node:child_process';",
@@ -64,7 +64,7 @@ it('leaves long tests to a suite that asks all that the usual one asks in part',
   });
 });
 
-it('puts every test of this repository into one project', () => {
+it('every test of this repository is in one project', () => {
   const projects = Object.values(kindsOfTests(root));
   for (const tests of projects) expect(tests.length).toBeGreaterThan(20);
   const long = Object.values(kindsOfTests(root, 'long')).flat();
@@ -86,7 +86,7 @@ async function runPure(text: string): Promise<string> {
   return stdout + stderr;
 }
 
-it('fails a pure test that listens, connects, opens a socket or starts a process, and none beside it', async () => {
+it('a pure test that listens, connects, opens a socket or starts a process fails, and no other does', async () => {
   const said = await runPure(`
     import { it } from 'vitest';
     const use = async (name) => process.getBuiltinModule(name);
@@ -114,7 +114,7 @@ it.each([
   ['a variable of the environment', "process.env.LEFT = 'behind';"],
   ['a listener', "process.on('SIGHUP', () => {});"],
   ['fetch', 'globalThis.fetch = () => {};'],
-])('fails a file that leaves %s changed', async (_, change) => {
+])('a file that leaves %s changed fails', async (_, change) => {
   const said = await runPure(`import { it } from 'vitest';\nit('changes', () => { ${change} });`);
   expect(said).toContain('a file leaves its process as it found it');
 });

@@ -16,7 +16,7 @@ import { root, runCommand } from './run-command.ts';
 
 const pinned = 'node_modules/node';
 
-it('runs the command of its clone on the pinned Node, with every argument as it was given', async () => {
+it('the command of a clone runs on the pinned Node, with its exact arguments', async () => {
   const clone = aClone();
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
   const { status, stdout } = await runCommand(join(clone, 'bin/holdpoint'), ['a b', '', '$HOME']);
@@ -32,7 +32,7 @@ it('runs the command of its clone on the pinned Node, with every argument as it 
   });
 });
 
-it('runs on the Node of its machine in a clone that was installed without scripts', async () => {
+it("the command runs on the machine's Node in a clone that was installed without scripts", async () => {
   const clone = aClone();
   mkdirSync(join(clone, 'node_modules'));
   const { stdout } = await runCommand(join(clone, 'bin/holdpoint'), []);
@@ -42,7 +42,7 @@ it('runs on the Node of its machine in a clone that was installed without script
   });
 });
 
-it('finds its clone through links, relative ones included', async () => {
+it('the command finds its clone through links, including relative ones', async () => {
   const clone = aClone();
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
   mkdirSync(join(clone, 'elsewhere'));
@@ -52,7 +52,7 @@ it('finds its clone through links, relative ones included', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ cli: join(clone, 'src/cli.ts') });
 });
 
-it('says what to do when the dependencies are missing', async () => {
+it('the remedy is printed when the dependencies are missing', async () => {
   const clone = aClone();
   expect(await runCommand(join(clone, 'bin/holdpoint'), ['--help'])).toEqual({
     status: 1,
@@ -62,12 +62,12 @@ it('says what to do when the dependencies are missing', async () => {
 });
 
 it.each([
-  ['by a path from where it is called', ['bin/holdpoint'], 'bin/holdpoint'],
+  ['by a path from the current folder', ['bin/holdpoint'], 'bin/holdpoint'],
   ['by its name in its own folder', ['sh', '-c', 'cd bin && sh holdpoint'], './holdpoint'],
-  ['by its whole path', ['sh', '-c', '"$PWD/bin/holdpoint"'], '<clone>/bin/holdpoint'],
+  ['by its full path', ['sh', '-c', '"$PWD/bin/holdpoint"'], '<clone>/bin/holdpoint'],
   ['through the search path', ['sh', '-c', 'PATH="$PWD/bin:$PATH" holdpoint'], 'holdpoint'],
   ['by npx', ['sh', '-c', 'npm_command=exec "$PWD/node_modules/.bin/holdpoint"'], 'npx holdpoint'],
-])('says what it was called as: %s', async (_, [program = '', ...args], called) => {
+])('the name of the call is printed: %s', async (_, [program = '', ...args], called) => {
   const clone = aClone();
   mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
   symlinkSync(join(root, pinned), join(clone, pinned));
@@ -77,8 +77,8 @@ it.each([
   expect(said.replace(clone, '<clone>')).toBe(called);
 });
 
-describe('in a package', () => {
-  it('runs the JavaScript on the Node of its machine, whatever Node npm has put beside it', async () => {
+describe('the command in a package', () => {
+  it("runs the JavaScript on the machine's Node, with any Node that npm installed next to it", async () => {
     const { installed, run } = aPackage();
     mkdirSync(join(installed, '../node/bin'), { recursive: true });
     writeFileSync(join(installed, '../node/bin/node'), '#!/bin/sh\nexit 9\n', { mode: 0o755 });
@@ -89,7 +89,7 @@ describe('in a package', () => {
     });
   });
 
-  it.each(['18.0.0', '20.20.2', '23.11.1'])('says which Node it needs on %s', async (version) => {
+  it.each(['18.0.0', '20.20.2', '23.11.1'])('names the required Node on %s', async (version) => {
     const { run, machine } = aPackage();
     writeFileSync(join(machine, 'node'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
     expect(await run(machine)).toEqual({
@@ -98,7 +98,7 @@ describe('in a package', () => {
     });
   });
 
-  it('says that there is no Node', async () => {
+  it('reports a missing Node', async () => {
     const { run, machine } = aPackage();
     expect(await run(machine)).toEqual({
       ...{ status: 1, stdout: '' },
@@ -107,7 +107,7 @@ describe('in a package', () => {
     });
   });
 
-  it('asks for the Node that npm asks for', () => {
+  it('requires the same Node as npm', () => {
     const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       engines: object;
     };
@@ -115,7 +115,7 @@ describe('in a package', () => {
   });
 });
 
-it('runs sources while there are some, and never what was built beside them', async () => {
+it('sources run when they exist, and never the build next to them', async () => {
   const clone = aClone();
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
   cpSync(join(clone, 'src/cli.ts'), join(clone, 'dist/cli.js'));
@@ -123,10 +123,10 @@ it('runs sources while there are some, and never what was built beside them', as
   expect(JSON.parse(stdout)).toMatchObject({ cli: join(clone, 'src/cli.ts') });
 });
 
-describe.skipIf(isWithoutBwrap)('where others may not write', () => {
+describe.skipIf(isWithoutBwrap)('a command in a read-only folder', () => {
   needsBwrap();
 
-  it('keeps what it has compiled with its user', async () => {
+  it('stores its compiled code with its user', async () => {
     const clone = aClone();
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
     const unset = ['--unsetenv', 'NODE_COMPILE_CACHE'];

@@ -71,7 +71,7 @@ export function testLibrary({ main, own }: Packed): void {
     return program;
   }
 
-  it('runs the chart of a task in another program, as the page on embedding shows it', async () => {
+  it('a chart of a task runs in another program, as the page on embedding shows it', async () => {
     const program = await programOf('machines', 'embedding', ['xstate']);
     const [whole = '', later = ''] = pageOf('docs/embedding.md', 'ts');
     expect(whole).toBe(readFileSync(join(program, 'refund.ts'), 'utf8'));
@@ -84,7 +84,7 @@ export function testLibrary({ main, own }: Packed): void {
     }
   });
 
-  it('asks a gate in another program, as the page on clients shows it', async () => {
+  it('a gate is called in another program, as the page on clients shows it', async () => {
     const program = await programOf('client', 'embedding', []);
     rmSync(join(program, 'refund.ts'));
     const [first = '', hold = '', double = ''] = pageOf('docs/clients.md', 'ts');
@@ -104,7 +104,7 @@ export function testLibrary({ main, own }: Packed): void {
     );
   });
 
-  it('checks holds in another program, as the page on the checks shows it', async () => {
+  it('holds are checked in another program, as the page on the checks shows it', async () => {
     const program = await programOf('testing', 'testing', []);
     const [run = '', adapter = ''] = pageOf('docs/holds-kit.md', 'ts');
     rmSync(join(program, 'policy.test.ts'));
@@ -121,7 +121,7 @@ export function testLibrary({ main, own }: Packed): void {
     });
   });
 
-  it('tests an agent in another program, as the page on testing shows it', async () => {
+  it('an agent is tested in another program, as the page on testing shows it', async () => {
     const program = await programOf('testing', 'testing', ['holdpoint', 'fast-check']);
     const fences = pageOf('docs/testing.md', 'ts');
     const property = readFileSync(join(program, 'policy.test.ts'), 'utf8');

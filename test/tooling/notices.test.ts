@@ -41,7 +41,7 @@ function noticesOf(packages: BundledPackage[], texts: object[]): string {
 const kept = { name: 'bare', versions: '2.x', file: 'a.txt', source: 'https://a.example' };
 
 describe('the notices of a release', () => {
-  it('have the terms that a package brings, or those of its repository', () => {
+  it('have the terms of each package, or those of its repository', () => {
     const brings = packageWith('brings', '1.0.0', { LICENSE: 'Copyright 2021 Bob\n' });
     const bare = packageWith('bare', '2.7.1', { 'README.md': '# bare\n' });
     expect(noticesOf([brings, bare], [kept])).toBe(`# Packages inside Holdpoint, and their terms
@@ -65,14 +65,14 @@ Pages
 `);
   });
 
-  it('refuse a version whose terms no one has looked up', () => {
+  it('refuse a version with unknown terms', () => {
     const bare = packageWith('bare', '3.0.0', {});
     expect(() => noticesOf([bare], [kept])).toThrow(
       'bare@3.0.0 brings no text of MIT; put the one of its repository into scripts/build/licenses',
     );
   });
 
-  it('refuse a text that no package needs', () => {
+  it('refuse an unneeded text', () => {
     const bare = packageWith('bare', '2.0.0', { LICENSE: 'Copyright 2022 Ann\n' });
     expect(() => noticesOf([bare], [kept])).toThrow(
       'scripts/build/licenses has a text for bare 2.x, which no package needs; remove it',
@@ -85,7 +85,7 @@ Pages
   });
 });
 
-describe('the texts that packages do not bring', () => {
+describe('the texts that packages do not contain', () => {
   const place = join(root, 'scripts/build/licenses');
   const texts = JSON.parse(readFileSync(join(place, 'licenses.json'), 'utf8')) as (typeof kept)[];
 
@@ -101,7 +101,7 @@ describe('the texts that packages do not bring', () => {
     expect(files).toEqual([...new Set(texts.map(({ file }) => file))].toSorted());
   });
 
-  it('are for packages that bring none', () => {
+  it('are for packages without one', () => {
     const bringing = texts.filter(({ name }) =>
       existsSync(join(root, 'node_modules', name, 'LICENSE')),
     );

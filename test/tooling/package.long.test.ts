@@ -74,7 +74,7 @@ async function streamOf({ child }: Running): Promise<string> {
 }
 
 describe('the package', () => {
-  it('holds what it runs and what people read, and no sources', () => {
+  it('contains the files that it runs and that people read, and no sources', () => {
     const names = [
       'CHANGELOG.md',
       'LICENSE',
@@ -106,7 +106,7 @@ describe('the package', () => {
     expect(globSync('packages/*/*', { cwd: installed })).toHaveLength(3);
   });
 
-  it('is what its package.json promises', async () => {
+  it('matches its package.json', async () => {
     const { status, stdout, stderr } = await runCommand(
       join(root, 'node_modules/.bin/publint'),
       [installed, '--strict', '--pack=false'],
@@ -116,7 +116,7 @@ describe('the package', () => {
     expect(stdout).toContain('All good!');
   });
 
-  it('runs its command on the Node of its machine', async () => {
+  it("runs its command on the machine's Node", async () => {
     expect(await runCommand(command, ['--version'], folder)).toEqual({
       status: 0,
       stdout: '0.1.0\n',
@@ -124,7 +124,7 @@ describe('the package', () => {
     });
   });
 
-  it('tells the whole story: a script runs, a person releases, the log is whole', async () => {
+  it('works completely: a script runs, a person releases, the log verifies', async () => {
     const { status, stdout } = await runCommand(command, ['try', '--scripted'], folder);
     expect(status).toBe(0);
     expect(stdout).toContain('Order A-1042 is refunded.');
@@ -142,7 +142,7 @@ describe('the package', () => {
     });
   });
 
-  it('has the pages that its docs command opens', async () => {
+  it('has the pages of its docs command', async () => {
     const { status, stdout } = await runCommand(command, ['docs', '--json'], folder);
     const { pages } = JSON.parse(stdout) as { pages: { name: string }[] };
     const pagesOfClone = globSync('docs/**/*.md', { cwd: root });
@@ -151,7 +151,7 @@ describe('the package', () => {
     expect(page.split('\n')[0]).toBe('Hold calls of any agent');
   });
 
-  it('brings its skills along', async () => {
+  it('contains its skills', async () => {
     const { status, stdout } = await runCommand(command, ['skills', 'list', '--json'], folder);
     const { skills } = JSON.parse(stdout) as { skills: { name: string }[] };
     expect([status, skills.map(({ name }) => name)]).toEqual([
@@ -208,7 +208,7 @@ describe('the package', () => {
     expect(named.filter((name) => !existsSync(join(installed, 'dist', name)))).toEqual([]);
   });
 
-  it('says under which terms each package inside it is passed on', () => {
+  it('states the licence of each package inside it', () => {
     const notices = readFileSync(join(installed, 'dist/licenses.md'), 'utf8');
     const { version } = JSON.parse(
       readFileSync(join(root, 'node_modules/zod/package.json'), 'utf8'),
@@ -221,7 +221,7 @@ describe('the package', () => {
     expect(notices).toMatch(/^## @simplewebauthn\/browser - /m);
   });
 
-  it('lists all that ships, with the hashes of the lock file, under terms that let it be passed on', () => {
+  it('lists every shipped package, with the hashes of the lock file, under licences that permit it', () => {
     const text = readFileSync(join(installed, 'dist/sbom.cdx.json'), 'utf8');
     const { bomFormat, components, serialNumber, metadata } = JSON.parse(text) as Sbom;
     expect([bomFormat, serialNumber, metadata.timestamp]).toEqual([
@@ -269,7 +269,7 @@ describe('the package', () => {
     );
   });
 
-  it('has no path of the machine that built it', () => {
+  it('contains no path of the build machine', () => {
     const files = globSync('**/*', { cwd: installed, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name));
@@ -277,7 +277,7 @@ describe('the package', () => {
     expect(files.filter((file) => readFileSync(file).includes(root))).toEqual([]);
   });
 
-  it('brings the built page of the dashboard, whole', () => {
+  it('contains the complete page of the dashboard', () => {
     const page = join(installed, 'dist/ui/dashboard');
     const index = readFileSync(join(page, 'index.html'), 'utf8');
     const named = [...index.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(
@@ -289,7 +289,7 @@ describe('the package', () => {
 
   testLibrary({ main: join(folder, 'holdpoint-0.1.0.tgz') });
 
-  it('puts no program of another package before those of the project that installs it', () => {
+  it('installs no program of another package before those of the project', () => {
     const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
       readFileSync(join(installed, 'package.json'), 'utf8'),
     ) as Record<string, Record<string, string>>;
@@ -302,7 +302,7 @@ describe('the package', () => {
     expect(programs).toEqual([]);
   });
 
-  it('says which Node its modules for tests need before one of them is evaluated', async () => {
+  it('names the required Node of its test modules before one of them is evaluated', async () => {
     const face = readFileSync(join(installed, 'dist/testing.js'), 'utf8');
     expect(face).toBe("import './testing-node.js';\nexport * from './testing-main.js';\n");
     const old = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
@@ -324,7 +324,7 @@ describe('the packages for other programs', () => {
     expect(await runCommand('npm', words, root)).toMatchObject({ status: 0 });
   });
 
-  it.each(names)('contain what package.json promises, and what people read: %s', async (name) => {
+  it.each(names)('contain the files of package.json, and documentation: %s', async (name) => {
     const words = [fileOf(name), '--strict'];
     const publint = join(root, 'node_modules/.bin/publint');
     const { status, stdout, stderr } = await runCommand(publint, words, folder);

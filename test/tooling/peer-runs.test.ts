@@ -16,8 +16,8 @@ function fakeRuns(isApprovedOnce: boolean): Runs & { approved: string[] } {
   };
 }
 
-describe('work with runs', () => {
-  it('counts how often the tool ran and how many approvals were accepted when two race', async () => {
+describe('a benchmark with runs', () => {
+  it('counts the runs of the tool and the accepted approvals in a race', async () => {
     expect([
       await work(fakeRuns(true), { kind: 'race', runs: 3 }),
       await work(fakeRuns(false), { kind: 'race', runs: 3 }),
@@ -27,7 +27,7 @@ describe('work with runs', () => {
     ]);
   });
 
-  it('parks as many as asked for, and names the first, the middle and the last', async () => {
+  it('parks the requested number, and names the first, the middle and the last', async () => {
     const asked = { kind: 'park', callers: 4, runs: 9, seconds: 60 } as const;
     expect(await work(fakeRuns(true), asked)).toEqual({
       parked: 9,
@@ -36,7 +36,7 @@ describe('work with runs', () => {
     });
   });
 
-  it('starts nothing once the time is up', async () => {
+  it('starts nothing after the time limit', async () => {
     const runs = fakeRuns(true);
     expect([
       await work(runs, { kind: 'park', callers: 4, runs: 9, seconds: 0 }),
@@ -47,7 +47,7 @@ describe('work with runs', () => {
     ]);
   });
 
-  it('approves the runs it is asked to resume', async () => {
+  it('approves the given runs', async () => {
     const runs = fakeRuns(true);
     await work(runs, { kind: 'resume', ids: ['run 1', 'run 2'] });
     expect(runs.approved).toEqual(['run 1', 'run 2']);

@@ -10,8 +10,8 @@ const measured: Peer = {
   parked: { parked: 10_000, seconds: 3.21, heap: 512, resident: 2_048, server: 100, resumed: 1.5 },
 };
 
-describe('tables of peers', () => {
-  it('takes the median of rates and of CPU times, each by itself', () => {
+describe('the tables of peers', () => {
+  it('have the median of rates and of CPU times, each separately', () => {
     const turns = [
       { perSecond: 3, cpu: 1 },
       { perSecond: 1, cpu: 2 },
@@ -20,7 +20,7 @@ describe('tables of peers', () => {
     expect(medianTurn(turns)).toEqual({ perSecond: 2, cpu: 2 });
   });
 
-  it('has a row for each peer in both tables', () => {
+  it('have a row for each peer in both tables', () => {
     expect(tablesOf([measured], 10_000)).toBe(
       `| park → approve → complete | what is on disk | 1 at once | 64 at once | two approvals at the same moment |
 |---|---|---|---|---|
@@ -32,7 +32,7 @@ describe('tables of peers', () => {
     );
   });
 
-  it('says of a peer that failed why, on one line of one cell, and leaves out what was not asked for', () => {
+  it('have the reason for a failed peer in one line of one cell, and omit what was not requested', () => {
     const reason = 'npm failed:\n a | b';
     const absent: Peer = {
       name: 'B',
@@ -54,7 +54,7 @@ describe('tables of peers', () => {
     );
   });
 
-  it('says how many were parked where the time did not suffice, and why none was resumed', () => {
+  it('have the number of parked runs where the time was too short, and the reason why none resumed', () => {
     const parked = {
       parked: 7,
       seconds: 35.2,

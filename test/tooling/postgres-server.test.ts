@@ -41,7 +41,7 @@ describe('a PostgreSQL of the tests', () => {
     expect(await server.query('SELECT value FROM kept')).toEqual([{ value: 1 }]);
   });
 
-  it('is one for all who share it', async () => {
+  it('is shared by all tests', async () => {
     const server = await sharedPostgres();
     expect(await sharedPostgres()).toBe(server);
     const [one, other] = [await server.createDatabase(), await server.createDatabase()];
@@ -50,7 +50,7 @@ describe('a PostgreSQL of the tests', () => {
     expect(one).not.toBe(other);
   });
 
-  it('has a standby that follows it and can take its place', async () => {
+  it('has a standby that follows it and can replace it', async () => {
     const server = await started();
     await server.query('CREATE TABLE told (value int)');
     const standby = await server.standby();
@@ -66,7 +66,7 @@ describe('a PostgreSQL of the tests', () => {
     expect(await read()).toEqual([{ value: 1 }, { value: 3 }]);
   });
 
-  it('ends with the process that started it, and leaves nothing', async () => {
+  it('stops with the process that started it, and leaves nothing', async () => {
     const path = new URL('../helpers/postgres-process.ts', import.meta.url).pathname;
     const parent = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];

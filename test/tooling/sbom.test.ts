@@ -19,9 +19,9 @@ function sbomWith(licenses: object[], dependsOn: string[] = ['koa@3.3.0']): obje
 
 const mit = [{ license: { id: 'MIT' } }];
 
-describe('the list of what ships', () => {
+describe('the list of shipped packages', () => {
   it.each([[mit], [[{ expression: '(MIT OR GPL-3.0-or-later)' }]], [[]]])(
-    'may name the licences of SPDX: %j',
+    'may name SPDX licences: %j',
     (licenses) => expect(() => checkSbom(sbomWith(licenses))).not.toThrow(),
   );
 

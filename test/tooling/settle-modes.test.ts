@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { settleModes } from '../../scripts/build/settle-modes.ts';
 
-it('gives the files of the package modes that no umask decides, and leaves all others', () => {
+it('package files get modes that no umask decides, and other files keep theirs', () => {
   const root = mkdtempSync(join(tmpdir(), 'modes-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const manifest = JSON.stringify({ files: ['bin', 'notes.md', '!bin/left'] });

@@ -30,19 +30,19 @@ function aRepository(): string {
 
 it.each<[string, string[], ReturnType<typeof touchedTests>]>([
   [
-    'those that reach a changed file, the nearest first, and counts those that are far from it',
+    'those that reach a changed file, the nearest first, with a count of the distant ones',
     ['src/rule.ts'],
     { tests: ['test/rule.test.ts', 'test/deep/policy.test.ts'], left: 1 },
   ],
   [
-    'those beside a component',
+    'those next to a component',
     ['src/ui/view.svelte'],
     { tests: ['test/ui/view.test.ts'], left: 0 },
   ],
   ['those of the pages', ['docs/tools.md'], { tests: ['test/docs/pages.test.ts'], left: 0 }],
-  ['none for a file that nobody tests', ['deploy/Dockerfile'], { tests: [], left: 0 }],
-  ['all that start no programs for a helper', ['test/helpers/a.ts'], { tests: null, left: 0 }],
-  ['all that start no programs without a change', [], { tests: null, left: 0 }],
-])('calls for %s', (_, changed, touched) => {
+  ['none for an untested file', ['deploy/Dockerfile'], { tests: [], left: 0 }],
+  ['all without programs for a helper', ['test/helpers/a.ts'], { tests: null, left: 0 }],
+  ['all without programs and without a change', [], { tests: null, left: 0 }],
+])('the touched tests are %s', (_, changed, touched) => {
   expect(touchedTests(aRepository(), changed)).toEqual(touched);
 });

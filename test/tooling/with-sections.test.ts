@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { withSections } from '../../bench/with-sections.ts';
 
-it('writes sections in the place of those with the same heading, and keeps what else stands there', () => {
+it('sections replace those with the same heading, and other text is kept', () => {
   const before = '# All\n\n| a |\n\n## Models\n\nby hand\n\n## Others\n\nold\n';
   const after = withSections(before, [
     '# All\n\n| b |\n',

@@ -6,7 +6,7 @@ import { root } from './run-command.ts';
 
 const forbidden = forbiddenIn(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'));
 
-it('takes the words in code font from the last column of the glossary', () => {
+it('the forbidden words are those in code font in the last column of the glossary', () => {
   expect([...forbidden.keys()].toSorted()).toEqual([
     'delete before',
     'desk',
@@ -20,7 +20,7 @@ it('takes the words in code font from the last column of the glossary', () => {
   ]);
 });
 
-it('finds a word in names, private names and comments in all its forms, and in no text', () => {
+it('a word is found in names, private names and comments in all its forms, and in no string', () => {
   const source = [
     '/** Mints a token. */',
     "export class WayOut { #judged = 'a way out'; }",
@@ -41,7 +41,7 @@ it('finds a word in names, private names and comments in all its forms, and in n
   ]);
 });
 
-it('finds none in the code', { timeout: 60_000 }, () => {
+it('the code contains no forbidden word', { timeout: 60_000 }, () => {
   const files = globSync('{src,packages}/**/*.ts', { cwd: root, exclude: ['packages/*/dist'] });
   expect(files.length).toBeGreaterThan(500);
   const found = files.flatMap((file) =>

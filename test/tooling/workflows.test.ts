@@ -29,7 +29,7 @@ const jobs = files.flatMap(({ name, workflow }) =>
 );
 
 describe('the workflows', () => {
-  it('use actions as they were at one commit, named by its release', () => {
+  it('use actions at one commit, named by its release', () => {
     const used = files.flatMap(({ text }) => text.match(/^.*uses:.*$/gm) ?? []);
     expect(used.length).toBeGreaterThan(4);
     const loose = used.filter(
@@ -38,7 +38,7 @@ describe('the workflows', () => {
     expect(loose).toEqual([]);
   });
 
-  it('may read, and nothing else, but for the jobs that publish after a person agrees', () => {
+  it('have only read rights, except for the jobs that publish after an approval', () => {
     expect(files.map(({ workflow }) => workflow.permissions)).toEqual([
       { contents: 'read' },
       { contents: 'read' },
@@ -76,7 +76,7 @@ describe('the workflows', () => {
     }
   });
 
-  it('hold no secret, trust no text of a stranger, and end', () => {
+  it('contain no secret, trust no text of a stranger, and have a time limit', () => {
     for (const { text, workflow } of files) {
       expect(text).not.toMatch(/secrets\.|\$\{\{\s*github\.(?:event|head_ref)/);
       expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
@@ -84,7 +84,7 @@ describe('the workflows', () => {
     expect(jobs.filter((job) => !(job['timeout-minutes'] <= 40))).toEqual([]);
   });
 
-  it('publish what was tested, from what the lock file names', () => {
+  it('publish the tested package, from the lock file', () => {
     const packing = jobs.find(({ job }) => job === 'release.yml pack');
     const runs = packing?.steps.flatMap(({ run }) => run?.split('\n') ?? []) ?? [];
     const order = [
@@ -101,7 +101,7 @@ describe('the workflows', () => {
     ]);
   });
 
-  it('attach what was published with its digests, and sign the list of what ships with that file', () => {
+  it('attach the published package with its digests, and sign the list of its contents with that file', () => {
     const { steps = [] } = jobs.find(({ job }) => job === 'release.yml release') ?? {};
     expect(steps.map(({ uses, run }) => uses?.split('@')[0] ?? run)).toEqual([
       'actions/download-artifact',

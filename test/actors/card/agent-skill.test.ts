@@ -22,7 +22,7 @@ const file: Skill = {
 };
 
 describe('a skill file on the card', () => {
-  it('is called by its id while it has no other name, and shows nothing else of the file', () => {
+  it('is named by its id while it has no other name, and shows nothing else of the file', () => {
     expect(skillOfFile({ ...file, name: '' })).toStrictEqual({
       id: 'issue-refunds',
       name: 'issue-refunds',
@@ -31,7 +31,7 @@ describe('a skill file on the card', () => {
     });
   });
 
-  it('is called by its display name', () => {
+  it('is named by its display name', () => {
     expect(skillOfFile({ ...file, name: 'Refunds' })).toStrictEqual({
       id: 'issue-refunds',
       name: 'Refunds',
@@ -52,7 +52,7 @@ describe('a skill file on the card', () => {
   });
 });
 
-it('shows a builtin tool as a skill that is tagged tool', () => {
+it('a builtin tool is shown as a skill with the tag tool', () => {
   expect(skillOfTool({ name: 'datetime_now', description: 'Tells the time.' })).toStrictEqual({
     id: 'datetime_now',
     name: 'datetime_now',
@@ -61,13 +61,13 @@ it('shows a builtin tool as a skill that is tagged tool', () => {
   });
 });
 
-it('keeps the first of several skills with one id', () => {
+it('the first of several skills with one id is kept', () => {
   const built = aSkill('refunds', { description: 'as built' });
   const walked = aSkill('refunds', { description: 'as found later' });
   expect(inOrder([built, walked, aSkill('a')])).toStrictEqual([aSkill('a'), built]);
 });
 
-it('never leaves a skill without a tag, nor with two that differ in case alone', () => {
+it('each skill has a tag, and no two tags that differ only in case', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (tags) => {
       const kept = distinctTags(tags, 'skill');

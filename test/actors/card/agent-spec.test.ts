@@ -21,11 +21,11 @@ function aFolder(content?: string): string {
 }
 
 describe('the build spec', () => {
-  it('says nothing while there is none', () => {
+  it('is empty when the file is missing', () => {
     expect(readAgentSpec(aFolder())).toStrictEqual({ spec: nothing, warning: null });
   });
 
-  it('is read without what does not belong on a card', () => {
+  it('is read without fields that do not belong on a card', () => {
     const content = {
       name: 'refunds',
       version: '2.0.0',
@@ -65,7 +65,7 @@ describe('the build spec', () => {
     });
   });
 
-  it('is written in one step and leaves no draft behind', async () => {
+  it('is written in one step and leaves no draft', async () => {
     const folder = aFolder('old');
     const path = await writeAgentSpec(folder, 'new\n');
     expect(path).toBe(join(folder, agentSpecPath));

@@ -12,7 +12,7 @@ const staff: DeclaredScheme = {
 };
 
 describe('the card', () => {
-  it('has the required fields alone when nothing else is known', () => {
+  it('has only the required fields when nothing else is configured', () => {
     expect(assembleCard(someParts())).toStrictEqual({
       name: 'refunds',
       url: 'http://127.0.0.1:8080',
@@ -26,7 +26,7 @@ describe('the card', () => {
     });
   });
 
-  it('has everything when everything is known, its keys in one order', () => {
+  it('has every configured field, with its keys in one order', () => {
     const card = assembleCard(
       someParts({
         description: 'Handles refunds',
@@ -69,7 +69,7 @@ describe('the card', () => {
     );
   });
 
-  it('shows of its parts what a card has, whatever else they hold', () => {
+  it('shows of its parts only the fields of a card', () => {
     const skill = { ...aSkill('a'), body: 'canary' };
     const capabilities = { ...someParts().capabilities, canary: true };
     expect(JSON.stringify(assembleCard(someParts({ skills: [skill], capabilities })))).not.toMatch(
@@ -78,8 +78,8 @@ describe('the card', () => {
   });
 });
 
-describe('security', () => {
-  it('asks for any one of the schemes, in the order of the providers, those set by hand last', () => {
+describe('the security of the card', () => {
+  it('requires any one of the schemes, in the order of the providers, custom ones last', () => {
     const mine = { type: 'mutualTLS', description: 'our own' };
     const { securitySchemes, security } = assembleCard(
       someParts({ declared: [staff, ops], written: { mine } }),
@@ -90,7 +90,7 @@ describe('security', () => {
     });
   });
 
-  it('keeps a scheme set by hand as written where a provider has the same key', () => {
+  it('keeps a custom scheme as written where a provider has the same key', () => {
     const mine = { type: 'http', scheme: 'basic', 'x-note': 'as written' };
     const { securitySchemes, security } = assembleCard(
       someParts({ declared: [ops, staff], written: { ops: mine } }),

@@ -33,7 +33,7 @@ const parts = someParts({
   },
 });
 
-it('says in the words of 1.0 what the 0.3.0 card says', () => {
+it('the 1.0 card has the content of the 0.3.0 card', () => {
   expect(assembleModernCard(parts)).toStrictEqual({
     name: 'refunds',
     description: 'Handles refunds',
@@ -69,7 +69,7 @@ it('says in the words of 1.0 what the 0.3.0 card says', () => {
   });
 });
 
-it('is what the official library reads and writes, nothing lost', () => {
+it('the official library reads and writes the 1.0 card without loss', () => {
   const card = assembleModernCard(parts);
   expect(AgentCard.toJSON(AgentCard.fromJSON(card))).toEqual(card);
 });

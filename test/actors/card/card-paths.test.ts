@@ -132,6 +132,6 @@ const happenings: Happenings<Awaited<ReturnType<typeof openCard>>> = {
   },
 };
 
-describe('the shortest paths of a card, with the files that it is made from', () => {
+describe('the shortest paths of a card, with its files', () => {
   walkChart(cardMachine, happenings, openCard);
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { encodeCard } from '../../../src/actors/card/card-publisher.ts';
 import { aSkill, someParts } from './card-fixtures.ts';
 
-it('records what the card is, and the digest of exactly the bytes that are sent', () => {
+it('an encoded card has the digest of exactly the bytes that are sent', () => {
   const parts = someParts({
     version: '1.2.0',
     skills: [aSkill('a')],
@@ -36,7 +36,7 @@ it('records what the card is, and the digest of exactly the bytes that are sent'
   });
 });
 
-it('gives the same bytes for the same skills in any order, and another tag for other bytes', () => {
+it('an encoded card has the same bytes for the same skills in any order, and another tag for other bytes', () => {
   const ids = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { maxLength: 20 });
   const shuffled = ids.chain((all) =>
     fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),

@@ -184,13 +184,13 @@ describe('the card', () => {
     path.join('.'),
   );
 
-  it('is walked as a whole', () => {
+  it('is searched completely', () => {
     expect(places.length).toBeGreaterThan(90);
     const unseen = shown.filter((pattern) => !places.some((place) => matches(pattern, place)));
     expect(unseen).toEqual([]);
   });
 
-  it.each(places)('says %s only where it is meant to', (place) => {
+  it.each(places)('contains %s only where it is meant to', (place) => {
     const [root, ...path] = place.split('.');
     const text =
       root === 'config'

@@ -52,12 +52,12 @@ async function watching(
   };
 }
 
-it('tells of what is newer than the last reading, even when it was written before the watch began', async () => {
+it('the watch reports files newer than the last reading, even when they were written before it began', async () => {
   const { told } = await watching(['SKILL.md'], { since: () => Date.now() - 60_000 });
   await told('SKILL.md');
 });
 
-it('tells of nothing that was written in the millisecond in which the reading began', async () => {
+it('the watch reports no file that was written in the millisecond in which the reading began', async () => {
   const millisecondOf = (path: string) => Math.floor(statSync(path).ctimeMs);
   const { told, changes, folder } = await watching(['SKILL.md'], {
     since: (folder) => {
@@ -80,7 +80,7 @@ it('tells of nothing that was written in the millisecond in which the reading be
   expect(changes).not.toContain('SKILL.md');
 });
 
-it('tells of card files, and of nothing that stands beside them', async () => {
+it('the watch reports card files, and no other files next to them', async () => {
   const { folder, told, changes } = await watching(
     ['service.yaml', 'prompts/main.md', 'skills/a.md', 'skills/b/SKILL.md', 'skills/b/notes.md'],
     { mainSkill: './prompts/main.md' },

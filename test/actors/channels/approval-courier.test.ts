@@ -96,7 +96,7 @@ const asksForTime = new DeliveryError('one moment', { fault: 'later', retryAfter
 const noBoard = new DeliveryError('there is no such board; put one up', { fault: 'target' });
 
 describe('the courier of approvals', () => {
-  it('asks, reminds, counts and tells how it ended, on one message', async () => {
+  it('posts, reminds, counts and shows the end, on one message', async () => {
     const { courier, board } = startCourier();
     await keep(courier, parked('a'));
     await turns();
@@ -118,7 +118,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('asks the other target as well when an asking is escalated', async () => {
+  it('posts to the second target when a wait escalates', async () => {
     const others = new NoteBoardAdapter('others');
     const { courier, board } = startCourier([new NoteBoardAdapter(), others]);
     const escalateTo = 'channel:others:two';
@@ -134,7 +134,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('gives nothing to an adapter that nobody can decide through, and leaves strangers alone', async () => {
+  it('sends nothing to an adapter without decisions, and skips targets of other adapters', async () => {
     const mute = new NoteBoardAdapter('mute', { approvals: false });
     const { courier, board } = startCourier([new NoteBoardAdapter(), mute]);
     await keep(
@@ -153,7 +153,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('posts a thousand in order to a board that takes one a second, and loses none', async () => {
+  it('posts a thousand in order to a board that accepts one a second, and loses none', async () => {
     const { courier, board } = startCourier();
     board.answer = oneEvery(1_000, clock);
     let live = 0;
@@ -174,7 +174,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('posts what is still pending, oldest first, once a board is reached', async () => {
+  it('posts what is still pending, oldest first, once a board is connected', async () => {
     const { courier, board } = startCourier([new NoteBoardAdapter()], false);
     await keep(courier, ...ids(0, 500).map((id) => parked(id)));
     await keep(courier, ...ids(0, 200).map((id) => canceled(id)));
@@ -189,7 +189,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('lets targets that fail hold up nobody else, and never has more under way than it may', async () => {
+  it('delays no target for another failing one, and keeps within its limit of posts', async () => {
     const { courier, board, logged } = startCourier();
     board.answer = async ({ request }) => {
       await setImmediate();
@@ -219,7 +219,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('gives every target its turn when there are more of them than places', async () => {
+  it('serves every target in turn when there are more targets than places', async () => {
     const { courier, board } = startCourier();
     board.answer = () => setImmediate();
     const targets = ids(0, 40).map((id) => `channel:board:${id}`);
@@ -230,7 +230,7 @@ describe('the courier of approvals', () => {
     expect([...early].toSorted()).toEqual(targets);
   });
 
-  it('says why a message was not delivered, once, and goes on', async () => {
+  it('logs once why a message was not delivered, and continues', async () => {
     const { courier, board, logged } = startCourier();
     board.answer = () => noBoard;
     await keep(courier, parked('a'));
@@ -251,7 +251,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('tries again after a defect of an adapter, and tells the log no more than its name', async () => {
+  it('retries after a defect of an adapter, and logs only its name', async () => {
     const { courier, board, logged } = startCourier();
     board.answer = () => {
       throw new TypeError('secret-token is not a function');
@@ -268,7 +268,7 @@ describe('the courier of approvals', () => {
     expect(JSON.stringify(logged)).toContain('the board adapter broke with TypeError');
   });
 
-  it('lets a few messages that an adapter breaks on hold up nobody else', async () => {
+  it('delays no other message for a few on which an adapter throws', async () => {
     const { courier, board } = startCourier();
     board.answer = ({ request }) => {
       if (['a', 'c'].includes(request.taskId)) throw new URIError('URI malformed');
@@ -286,7 +286,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('stands still, and fills no memory, when an adapter breaks on everything', async () => {
+  it('pauses, without growing memory, when an adapter throws on everything', async () => {
     const { courier, board } = startCourier();
     board.answer = () => {
       throw new URIError('URI malformed');
@@ -299,7 +299,7 @@ describe('the courier of approvals', () => {
     expect([during, board.pinned.length, courier.live]).toEqual([65, 100, 0]);
   });
 
-  it('goes on with the others of a target when a message is refused again and again', async () => {
+  it('continues with the other messages of a target when one is refused again and again', async () => {
     const { courier, board } = startCourier();
     board.answer = ({ request: { taskId } }) =>
       taskId === 'a' ? later : taskId === 'c' ? noBoard : undefined;
@@ -322,7 +322,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('asks a target in order that takes nothing at all for a while', async () => {
+  it('posts in order to a target that accepts nothing for a while', async () => {
     const { courier, board } = startCourier();
     board.answer = () => later;
     await keep(courier, ...ids(0, 100).map((id) => parked(id)));
@@ -339,7 +339,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('tells the next within a second of a message that a target refuses for good', async () => {
+  it('posts the next message within a second when a target refuses one permanently', async () => {
     for (const [name, refusal] of Object.entries({ later, noBoard, asksForTime })) {
       const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
       board.answer = ({ request }) => (request.taskId.startsWith('bad') ? refusal : undefined);
@@ -350,7 +350,7 @@ describe('the courier of approvals', () => {
     }
   });
 
-  it('tells the others within seconds of six messages that a target refuses, one at a time or four', async () => {
+  it('posts the others within seconds when a target refuses six messages, one at a time or four', async () => {
     const seconds = [];
     for (const mostAtOnce of [1, 4]) {
       const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, mostAtOnce)]);
@@ -366,7 +366,7 @@ describe('the courier of approvals', () => {
     expect(seconds).toEqual([6, 4]);
   });
 
-  it('asks a slow target four times at once, the call first whose time is nearest', async () => {
+  it('sends a slow target four posts at once, the nearest deadline first', async () => {
     const { courier, board } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
     board.answer = () => new Promise((done) => clock.setTimeout(() => done(undefined), 800));
     const tasks = ids(0, 60).map((id, index) => parked(id, { expiresAt: 100_000 - index }));
@@ -380,7 +380,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('tries a target that is gone with one message every five seconds, and says so twice', async () => {
+  it('tries an unreachable target with one message every five seconds, and logs it twice', async () => {
     const { courier, board, logged } = startCourier([new NoteBoardAdapter('board', {}, 4)]);
     board.answer = () => later;
     await keep(courier, ...ids(0, 1_000).map((id) => parked(id)));
@@ -391,7 +391,7 @@ describe('the courier of approvals', () => {
     expect([during, board.pinned.length]).toEqual([[true, true, 4], 1_000]);
   });
 
-  it('says once that a target takes its messages slowly, not of each', async () => {
+  it('logs once that a target accepts its messages slowly, not for each', async () => {
     const { courier, board, logged } = startCourier();
     board.answer = oneEvery(1_000, clock);
     await keep(courier, ...ids(0, 20).map((id) => parked(id)));
@@ -410,7 +410,7 @@ describe('the courier of approvals', () => {
     expect([once, logged]).toEqual([[slow], [slow, slow]]);
   });
 
-  it('asks again when an adapter never answers', async () => {
+  it('posts again when an adapter does not answer', async () => {
     const { courier, board } = startCourier();
     board.answer = () => new Promise(() => undefined);
     await keep(courier, parked('a'));
@@ -423,7 +423,7 @@ describe('the courier of approvals', () => {
     expect(did(board)).toEqual(['posted a-d on 1']);
   });
 
-  it('closes a message that will never be taken, and goes on with the next', async () => {
+  it('closes a message that is refused permanently, and continues with the next', async () => {
     const { courier, board } = startCourier();
     board.answer = ({ request }) =>
       request.taskId === 'a' ? new DeliveryError('too long', { fault: 'message' }) : undefined;
@@ -437,7 +437,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('lets a post end whose board is lost meanwhile, begins nothing else, and does not post it again', async () => {
+  it('finishes a post whose board is lost during it, starts no other, and does not repeat it', async () => {
     const { courier, board } = startCourier();
     const post = Promise.withResolvers<void>();
     board.answer = () => post.promise;
@@ -458,7 +458,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('drops the pauses of a board that is lost, and begins anew when it is back', async () => {
+  it('drops the pauses of a lost board, and starts again when it is back', async () => {
     const { courier, board } = startCourier();
     board.answer = () => later;
     await keep(courier, parked('a'));
@@ -472,7 +472,7 @@ describe('the courier of approvals', () => {
     expect([before, down, did(board)]).toEqual([[1, 1], [0, 0], ['posted a-d on 1']]);
   });
 
-  it('posts nothing twice while the store cannot keep where a message is', async () => {
+  it('posts nothing twice while the store cannot keep the place of a message', async () => {
     const { courier, board, logged } = startCourier();
     const other = new DatabaseSync(storeFiles(folder).path);
     undo.push(() => other.close());
@@ -494,7 +494,7 @@ describe('the courier of approvals', () => {
     ]);
   });
 
-  it('catches up once a store can be used that failed at the start', async () => {
+  it('catches up when a store that failed at the start works again', async () => {
     await keep(null, parked('a'), parked('b'));
     const other = new DatabaseSync(storeFiles(folder).path);
     undo.push(() => other.close());
@@ -511,7 +511,7 @@ describe('the courier of approvals', () => {
     expect(did(board)).toEqual(['posted a-d on 1', 'ended b-d on 7']);
   });
 
-  it('continues after a restart, and posts the call that was held while it was stopped', async () => {
+  it('continues after a restart, and posts the call that was held during the stop', async () => {
     const first = startCourier();
     await keep(first.courier, parked('a'), parked('b'));
     await turns(16);
@@ -529,7 +529,7 @@ describe('the courier of approvals', () => {
     expect(did(board).toSorted()).toEqual(['ended a-d on 1', 'ended b-d on 2', 'posted c-d on 1']);
   });
 
-  it('lets a post end that is under way when it stops, and keeps where it is', async () => {
+  it('finishes a post in progress when it stops, and stores its place', async () => {
     const { courier, board } = startCourier();
     const post = Promise.withResolvers<void>();
     board.answer = () => post.promise;
@@ -546,7 +546,7 @@ describe('the courier of approvals', () => {
     ]).toEqual([['posted a-d on 1'], { note: 1 }, null, 0]);
   });
 
-  it('stops whether its adapters do or not', async () => {
+  it('stops with or without its adapters', async () => {
     const { courier, board } = startCourier();
     const never = new Promise<void>(() => undefined);
     board.stop = () => never;
@@ -556,7 +556,7 @@ describe('the courier of approvals', () => {
     expect(await Promise.race([stopped, turns().then(() => 'waits')])).toBe('stopped');
   });
 
-  it('waits two seconds at most for it', async () => {
+  it('waits at most two seconds for an adapter to stop', async () => {
     const { courier, board } = startCourier();
     board.answer = () => new Promise(() => undefined);
     await keep(courier, parked('a'));

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { openChannels } from '../../../src/actors/channels/channels.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
-it('counts the console and the dashboard as connected from the start to the end, with nothing to deliver', async () => {
+it('the console and the dashboard are connected from start to stop, with nothing to deliver', async () => {
   const { store, clock } = await openSystem();
   const ignore = () => undefined;
   const channels = await openChannels({

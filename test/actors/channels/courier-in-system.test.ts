@@ -43,7 +43,7 @@ async function turns(): Promise<void> {
 const outcomes = async ({ store }: TestSystem, id: string) =>
   (await store.approvals.ofTask(id)).map(({ notice }) => notice.outcome);
 
-describe('what approvers read of the tasks of a system', () => {
+describe('the posts about the tasks of a system', () => {
   it.each([
     [
       'an approval',
@@ -63,7 +63,7 @@ describe('what approvers read of the tasks of a system', () => {
       { kind: 'canceled', reason: 'wrong order', at: nine },
     ],
     [
-      'a lost caller',
+      'a disconnected caller',
       ({ system }: TestSystem, { id }: Task) => system.callerLeft(id),
       { kind: 'abandoned', reason: 'caller_disconnected', at: nine },
     ],
@@ -72,7 +72,7 @@ describe('what approvers read of the tasks of a system', () => {
       async ({ clock }: TestSystem) => clock.advance(300_000),
       { kind: 'timedOut', at: nine + 300_000 },
     ],
-  ])('is how it ended by %s', async (_, end, outcome) => {
+  ])('show the end by %s', async (_, end, outcome) => {
     const rig = await systemWithBoard();
     const task = await parks(rig.system);
     await turns();
@@ -87,7 +87,7 @@ describe('what approvers read of the tasks of a system', () => {
     ]);
   });
 
-  it('is each wait of a task on a message of its own', async () => {
+  it('are one message for each wait of a task', async () => {
     const rig = await systemWithBoard();
     const twice = playing([{ tool: 'pay' }, { tool: 'pay' }, { say: 'done' }]);
     const first = await parks(rig.system, twice);
@@ -109,7 +109,7 @@ describe('what approvers read of the tasks of a system', () => {
     ]);
   });
 
-  it('is that a restart gave a wait up, on the message that was posted before it', async () => {
+  it('show on the earlier message that a restart abandoned a wait', async () => {
     const before = await systemWithBoard();
     const tasks = [];
     for (let count = 0; count < 3; count += 1) tasks.push(await parks(before.system));
@@ -132,7 +132,7 @@ describe('what approvers read of the tasks of a system', () => {
     );
   });
 
-  it('is nothing new when a restart goes on with a wait', async () => {
+  it('are not repeated when a restart resumes a wait', async () => {
     const before = await systemWithBoard();
     const { id } = await parks(before.system);
     await turns();

@@ -69,8 +69,8 @@ async function answerAll(method: keyof ApprovalRows): Promise<void> {
 
 const first = (method: string) => held.calls.find((call) => call.method === method);
 
-describe('rows that take a while', () => {
-  it('have nothing posted twice that was posted while they were read', async () => {
+describe('rows that are read slowly', () => {
+  it('cause no second post of a message posted during the read', async () => {
     const post = Promise.withResolvers<void>();
     board.answer = () => post.promise;
     await keep(parked('a'));
@@ -91,7 +91,7 @@ describe('rows that take a while', () => {
     ]);
   });
 
-  it('have nothing posted twice while it is being written that it was posted', async () => {
+  it('cause no second post while the first is being stored', async () => {
     held.hold('keep', 'late');
     await keep(parked('a'));
     await turns();
@@ -105,7 +105,7 @@ describe('rows that take a while', () => {
     ]);
   });
 
-  it('let nothing begin while it is not kept what ended as they were read', async () => {
+  it('start nothing while the end of an earlier row is not stored', async () => {
     const post = Promise.withResolvers<void>();
     board.answer = ({ request }) => (request.taskId === 'a' ? post.promise : undefined);
     await keep(parked('a'));
@@ -132,7 +132,7 @@ describe('rows that take a while', () => {
     ]);
   });
 
-  it('are read by one pass at a time, and by another one for what changed meanwhile', async () => {
+  it('are read by one pass at a time, and once more for later changes', async () => {
     held.hold('nextSlot');
     await keep(parked('a'));
     await turns();
@@ -148,7 +148,7 @@ describe('rows that take a while', () => {
     ]);
   });
 
-  it('begin nothing on a board that is lost meanwhile, and once when it is back', async () => {
+  it('start nothing on a board that is lost during the read, and start once when it is back', async () => {
     held.hold('nextDue');
     await keep(parked('a'));
     await turns();
@@ -161,7 +161,7 @@ describe('rows that take a while', () => {
     expect([down, did()]).toEqual([[[], 0], ['posted a-d']]);
   });
 
-  it('begin nothing more when the courier stops meanwhile', async () => {
+  it('start nothing when the courier stops during the read', async () => {
     held.hold('nextDue');
     await keep(parked('a'));
     await turns();
@@ -171,7 +171,7 @@ describe('rows that take a while', () => {
     expect([did(), courier.live]).toEqual([[], 0]);
   });
 
-  it('tell of a change that came while they were read for what was before it', async () => {
+  it('are combined with a change that arrived during the read', async () => {
     const answers: unknown[] = [new DeliveryError('one moment', { fault: 'later' })];
     board.answer = () => answers.shift();
     held.hold('nextDue');
@@ -185,7 +185,7 @@ describe('rows that take a while', () => {
     expect([answers, did(), courier.live, await courier.pending()]).toEqual([[], [], 0, []]);
   });
 
-  it('never lead back to before a change, however late an older reading is answered', async () => {
+  it('do not undo a change, however late they arrive', async () => {
     const post = Promise.withResolvers<void>();
     board.answer = (_, kind) => (kind === 'post' ? post.promise : undefined);
     await keep(parked('a'));
@@ -207,7 +207,7 @@ describe('rows that take a while', () => {
     ]);
   });
 
-  it('lose no change that could not be read', async () => {
+  it('lose no change when the read fails', async () => {
     board.answer = () => new Promise(() => undefined);
     await keep(parked('a'));
     await turns();
@@ -224,7 +224,7 @@ describe('rows that take a while', () => {
     expect([before, did(), courier.live, await courier.pending()]).toEqual([1, [], 0, []]);
   });
 
-  it('are read again five seconds after they could not be, and nothing is begun meanwhile', async () => {
+  it('are read again five seconds after a failed read, and nothing starts before', async () => {
     held.hold('nextSlot');
     await keep(parked('a'));
     await turns();
@@ -241,7 +241,7 @@ describe('rows that take a while', () => {
     ]);
   });
 
-  it('say where a message is that is stored after they were read', async () => {
+  it('contain the place of a message that is stored after the read', async () => {
     held.hold('keep', 'late');
     await keep(parked('a'));
     await turns();
@@ -252,7 +252,7 @@ describe('rows that take a while', () => {
     expect((await found).map(({ ref }) => ref)).toEqual([{ note: 1 }]);
   });
 
-  it('say where a message is that was posted while they were read', async () => {
+  it('contain the place of a message that was posted during the read', async () => {
     const post = Promise.withResolvers<void>();
     board.answer = () => post.promise;
     await keep(parked('a'));
@@ -269,7 +269,7 @@ describe('rows that take a while', () => {
 });
 
 describe('a stop', () => {
-  it('waits for what is being written, and writes what came after it', async () => {
+  it('waits for the current write, and writes later changes', async () => {
     held.hold('keep', 'late');
     await keep(parked('a'));
     await turns();
@@ -285,7 +285,7 @@ describe('a stop', () => {
     expect([before, row?.ref]).toEqual([[false, ['keep']], { note: 1 }]);
   });
 
-  it('tries once more what could not be written', async () => {
+  it('retries once what could not be written', async () => {
     held.hold('keep', 'late');
     await keep(parked('a'));
     await turns();
@@ -296,7 +296,7 @@ describe('a stop', () => {
     expect([row?.ref, clock.pending]).toEqual([{ note: 1 }, 0]);
   });
 
-  it('waits five seconds at most for a store that does not answer', async () => {
+  it('waits at most five seconds for a store that does not answer', async () => {
     held.hold('keep', 'late');
     await keep(parked('a'));
     await turns();

@@ -108,13 +108,13 @@ const options = {
   look,
 };
 
-describe('the shortest paths of a delivery, before a webhook', () => {
+describe('the shortest paths of a delivery to a webhook', () => {
   walkChart(deliveryMachine, happenings, (actors) => openDelivery(actors, asked), {
     ...{ ...options, input: asked },
   });
 });
 
-describe('the shortest paths of a delivery that a start finds behind, before a webhook', () => {
+describe('the shortest paths of a delivery to a webhook after a late start', () => {
   const names = ['the webhook takes it', 'the call is approved'];
   const some = Object.entries(happenings).filter(([name]) => names.includes(name));
   const { notice: told } = versionOf(0);

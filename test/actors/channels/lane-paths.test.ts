@@ -128,13 +128,13 @@ const doubted = ({ context }: AnyMachineSnapshot): unknown => context.doubted;
 const look = ({ lanes, mostOfOne }: World, { value }: AnyMachineSnapshot) =>
   expect(lanes.width('a')).toBe(widthIn(value, mostOfOne));
 
-describe('the shortest paths of a lane, before a webhook that takes one at a time', () => {
+describe('the shortest paths of a lane to a webhook that accepts one at a time', () => {
   walkChart(laneMachine, happenings, (actors) => openLane(actors, 1, []), {
     ...{ input: { isPaced: true }, fingerprint: doubted, look },
   });
 });
 
-describe('the shortest paths of a lane, before a webhook that takes several at once', () => {
+describe('the shortest paths of a lane to a webhook that accepts several at once', () => {
   const open = (actors: readonly AnyActorRef[]) => openLane(actors, 8, [5, 6]);
   walkChart(laneMachine, { ...happenings, ...duringPause }, open, {
     ...{ input: { isPaced: false }, fingerprint: doubted, look },

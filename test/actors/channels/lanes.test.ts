@@ -44,14 +44,14 @@ function someLanes(most: number, mostOfOne = 1) {
 }
 
 describe('the lanes of an adapter', () => {
-  it('are one for the posts and one for the updates of a target', () => {
+  it('are separate for the posts and the updates of a target', () => {
     expect([laneOf('channel:slack:#a', false), laneOf('channel:slack:#a', true)]).toEqual([
       'post channel:slack:#a',
       'update channel:slack:#a',
     ]);
   });
 
-  it('let so many in at once, and of each lane as many as it takes', async () => {
+  it('start as many as allowed in all, and of each lane as many as it accepts', async () => {
     const { run, begun, end, turn } = someLanes(3, 2);
     const ends = Promise.all([run('a'), run('a'), run('a'), run('b'), run('b')]);
     await turn();
@@ -73,7 +73,7 @@ describe('the lanes of an adapter', () => {
     ]);
   });
 
-  it('let those first who never failed, and of these the one whose time is nearest', async () => {
+  it('start messages without failures first, nearest deadline first', async () => {
     const { run, begun, end } = someLanes(1);
     void run('a');
     void run('a', { isQuarantined: true, expiresAt: 1 });
@@ -83,7 +83,7 @@ describe('the lanes of an adapter', () => {
     expect(begun).toEqual([1, 4, 3, 2]);
   });
 
-  it('let one through after a pause when two were refused, and all once it is taken', async () => {
+  it('send one message after a pause when two were refused, and all after it is accepted', async () => {
     const { lanes, clock, run, begun, end, turn } = someLanes(16, 2);
     for (let message = 0; message < 5; message += 1) void run('a');
     await end(refused);
@@ -102,7 +102,7 @@ describe('the lanes of an adapter', () => {
     ]);
   });
 
-  it('reach a good message behind fourteen that are refused within seconds', async () => {
+  it('reach a valid message after fourteen refused ones within seconds', async () => {
     const { clock, run, begun, end, turn } = someLanes(16);
     for (let message = 0; message < 15; message += 1) void run('a');
     const started = clock.now();
@@ -114,7 +114,7 @@ describe('the lanes of an adapter', () => {
     expect(clock.now() - started).toBeLessThan(5_000);
   });
 
-  it('leave a service that takes one at a time alone for as long as it asks', async () => {
+  it('wait as long as a service with one place requests', async () => {
     const { lanes, clock, run, end, turn } = someLanes(16);
     for (let message = 0; message < 2; message += 1) void run('a');
     await end({ ...refused, retryAfter: 30_000 });
@@ -127,21 +127,21 @@ describe('the lanes of an adapter', () => {
     expect(widths).toEqual([0, 0, 1]);
   });
 
-  it('hold it against a message alone that it asks for time, where several go at once', async () => {
+  it('count a requested wait only against its message, where several go at once', async () => {
     const { lanes, run, end } = someLanes(16, 2);
     for (let message = 0; message < 2; message += 1) void run('a');
     await end({ ...refused, retryAfter: 30_000 });
     expect(lanes.width('a')).toBe(2);
   });
 
-  it('are open for whoever comes after messages that will never do', async () => {
+  it('are open after messages that are refused permanently', async () => {
     const { lanes, run, end } = someLanes(16, 2);
     const ends = [run('a'), run('a'), run('a')];
     for (const _ of ends) await end({ ...refused, fault: 'message' } as UpdateOutcome);
     expect([lanes.width('a'), lanes.isKnownToFail('a')]).toEqual([2, false]);
   });
 
-  it('are known to fail once one more was refused after a pause', async () => {
+  it('count as failing when one more was refused after a pause', async () => {
     const { lanes, clock, run, end, turn } = someLanes(16, 2);
     for (let message = 0; message < 3; message += 1) void run('a');
     await end(refused);
@@ -153,7 +153,7 @@ describe('the lanes of an adapter', () => {
     expect([before, lanes.isKnownToFail('a')]).toEqual([false, true]);
   });
 
-  it('learn nothing from messages that nobody waits for any more', async () => {
+  it('ignore results of messages that are no longer needed', async () => {
     const { lanes, run, end } = someLanes(16, 2);
     const gone = new AbortController();
     const ends = [run('a', { signal: gone.signal }), run('a', { signal: gone.signal })];
@@ -163,7 +163,7 @@ describe('the lanes of an adapter', () => {
     expect(lanes.width('a')).toBe(2);
   });
 
-  it('wait for nothing once they have ended', async () => {
+  it('have no timer after they have ended', async () => {
     const { lanes, clock, run, end } = someLanes(16);
     for (let message = 0; message < 2; message += 1) void run('a');
     await end({ ...refused, retryAfter: 30_000 });
@@ -172,7 +172,7 @@ describe('the lanes of an adapter', () => {
     expect([before, clock.pending]).toEqual([1, 0]);
   });
 
-  it('trust every target again when they are cleared', async () => {
+  it('reset every target when they are cleared', async () => {
     const { lanes, run, begun, end, turn } = someLanes(16);
     for (let message = 0; message < 3; message += 1) void run('a');
     await end(refused);
@@ -183,7 +183,7 @@ describe('the lanes of an adapter', () => {
     expect([before, lanes.width('a'), begun]).toEqual([0, 1, [1, 2, 3]]);
   });
 
-  it('give the place of a message that broke to the next', async () => {
+  it('give the place of a message that threw to the next one', async () => {
     const { lanes, clock } = someLanes(1);
     const ticket = { lane: 'a', position: 1, expiresAt: 0, isQuarantined: false };
     const { signal } = new AbortController();
@@ -193,7 +193,7 @@ describe('the lanes of an adapter', () => {
     expect([await next, clock.pending]).toEqual([updated, 0]);
   });
 
-  it('forget one that no longer waits, or never did', async () => {
+  it('forget a message that no longer waits, or never did', async () => {
     const { run, begun, end } = someLanes(1);
     const gone = new AbortController();
     const first = run('a');
@@ -207,7 +207,7 @@ describe('the lanes of an adapter', () => {
     expect([await first, await third, begun]).toEqual([updated, updated, [1, 3]]);
   });
 
-  it('never have more under way than they may, and send everything, whatever is refused', async () => {
+  it('keep within the limit of concurrent posts, and send everything after any refusals', async () => {
     const story = fc.array(
       fc.record({ lane: fc.constantFrom('a', 'b', 'c'), isTaken: fc.boolean() }),
       {

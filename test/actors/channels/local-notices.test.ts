@@ -42,7 +42,7 @@ const settled = {
   decidedAt: 2_000,
 } as const;
 
-it('tells once that a task waits, and how it ended', async () => {
+it('a notice is sent once for a wait, and once for its end', async () => {
   const { notices, said } = aDesk();
   notices.changed(aTask());
   notices.changed(waiting());
@@ -52,7 +52,7 @@ it('tells once that a task waits, and how it ended', async () => {
   expect(await said()).toEqual(['posted d-1 console:*', 'ended d-1 console:* approved']);
 });
 
-it('tells every target of a task that waits', async () => {
+it('a notice goes to every target of a waiting task', async () => {
   const { notices, boards, said } = aDesk();
   const targets = [console, 'channel:dashboard:*', 'channel:console:desk'];
   notices.changed(waiting({ to: targets.join(', '), targets }));
@@ -60,7 +60,7 @@ it('tells every target of a task that waits', async () => {
   expect(await said(boards[1])).toEqual(['posted d-1 dashboard:*']);
 });
 
-it('tells of a task that waits on something else at once', async () => {
+it('a notice about another call of a task is sent at once', async () => {
   const { notices, said } = aDesk();
   notices.changed(waiting());
   notices.changed(waiting({ id: 'd-2' }, { settled }));
@@ -73,7 +73,7 @@ it('tells of a task that waits on something else at once', async () => {
   ]);
 });
 
-it('tells what is new, and whoever is asked as well', async () => {
+it('a notice is sent for news and for escalation targets', async () => {
   const { notices, boards, said } = aDesk();
   const escalateTo = 'channel:dashboard:managers';
   const approvals = [{ approver: 'ann', at: 1 }];
@@ -90,21 +90,21 @@ it('tells what is new, and whoever is asked as well', async () => {
   expect(await said(boards[1])).toEqual(['posted d-1 dashboard:managers']);
 });
 
-it('leaves to others what goes elsewhere', async () => {
+it('a notice to another channel is left to that channel', async () => {
   const { notices, boards, said } = aDesk();
   notices.changed(waiting({ to: 'channel:slack:#refunds' }));
   notices.changed(aTask({ settled }));
   expect([await said(), await said(boards[1])]).toEqual([[], []]);
 });
 
-it('tells of what waits already when it starts', async () => {
+it('a notice is sent for calls that wait at the start', async () => {
   const { notices, said } = aDesk();
   await notices.start(async () => [waiting()]);
   notices.changed(aTask({ settled }));
   expect(await said()).toEqual(['posted d-1 console:*', 'ended d-1 console:* approved']);
 });
 
-it('goes by what is heard while those that wait are read, not by what was read', async () => {
+it('a change that arrives during the first read wins over the read', async () => {
   const { notices, said } = aDesk();
   const reading = Promise.withResolvers<Task[]>();
   const started = notices.start(() => reading.promise);
@@ -116,7 +116,7 @@ it('goes by what is heard while those that wait are read, not by what was read',
   expect(await said()).toEqual(['posted d-2 console:*', 'posted d-3 console:*']);
 });
 
-it('tells of nothing that is read after it has stopped', async () => {
+it('no notice is sent for rows read after the stop', async () => {
   const { notices, said } = aDesk();
   const reading = Promise.withResolvers<Task[]>();
   const started = notices.start(() => reading.promise);
@@ -126,7 +126,7 @@ it('tells of nothing that is read after it has stopped', async () => {
   expect(await said()).toEqual([]);
 });
 
-it('goes on when those that wait cannot be read', async () => {
+it('notices continue when the waiting tasks cannot be read', async () => {
   const { notices, logged, said } = aDesk();
   await notices.start(() => Promise.reject(new Error('the server is gone')));
   notices.changed(waiting());
@@ -136,7 +136,7 @@ it('goes on when those that wait cannot be read', async () => {
   ]);
 });
 
-it('goes on when nobody can be told', async () => {
+it('notices continue when no target is reachable', async () => {
   const { notices, boards, logged, said } = aDesk();
   boards[0].answer = () => new Error('the console is closed');
   notices.changed(waiting());
@@ -147,7 +147,7 @@ it('goes on when nobody can be told', async () => {
   expect(logged).toEqual(['approvals: no local approver could be notified of a call']);
 });
 
-it('lets go of the adapters', async () => {
+it('the adapters are closed at the end', async () => {
   const { notices, boards } = aDesk();
   await notices.stop();
   expect(boards.map(({ isStopped }) => isStopped)).toEqual([true, true]);

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Passes } from '../../../src/actors/channels/passes.ts';
 
-it('runs one pass at a time, and one more for all that is asked for meanwhile', async () => {
+it('passes run one at a time, and once more for all requests in that time', async () => {
   const ends: (() => void)[] = [];
   const passes = new Passes(() => new Promise((end) => void ends.push(end)));
   const seen: [begun: number, isUnderway: boolean][] = [];

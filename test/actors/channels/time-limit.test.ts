@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { late, pause, within } from '../../../src/actors/channels/time-limit.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
-describe('a limit of time', () => {
-  it('hands on what comes in time, and leaves no timer', async () => {
+describe('a time limit', () => {
+  it('returns a result that arrives in time, and leaves no timer', async () => {
     const clock = new ManualClock(0);
     expect(await within(clock, 100, Promise.resolve('in time'))).toBe('in time');
     await expect(within(clock, 100, Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -11,7 +11,7 @@ describe('a limit of time', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('answers that something is late', async () => {
+  it('reports a late result', async () => {
     const clock = new ManualClock(0);
     const { promise, resolve } = Promise.withResolvers<string>();
     const answer = within(clock, 100, promise);
@@ -22,7 +22,7 @@ describe('a limit of time', () => {
 });
 
 describe('a pause', () => {
-  it('ends after its time', async () => {
+  it('resolves after its time', async () => {
     const clock = new ManualClock(0);
     const over = pause(clock, 100);
     clock.advance(100);

@@ -13,7 +13,7 @@ function page(signIn = '', url = 'https://a.example.com'): string {
   return `{public_url: "${url}", sign_in: {issuer: "https://id.example.com", client_id: c${signIn}}}`;
 }
 
-it('accepts a page with its own issuer, and one with the issuer of a provider', () => {
+it('a page may have its own issuer, or the issuer of a provider', () => {
   expect(lines(page())).toEqual([]);
   expect(lines(page(', name: staff'), `[${oidc}]`)).toEqual([]);
 });
@@ -24,7 +24,7 @@ it.each([
   ['https://A.example.com'],
   ['http://a.example.com'],
   ['https://ann:pw@a.example.com'],
-])('refuses %s as the origin of the page', (url) => {
+])('a page may not have the origin %s', (url) => {
   expect(lines(page('', url))).toEqual([
     'error 2:25 approvals.public_url | approvals.public_url: this must be the origin of the page, such as https://approvals.example.com: https, or http on a loopback host, in lower case and without a path',
   ]);
@@ -61,6 +61,6 @@ it.each([
     `[${token}]`,
     'error 2:114 approvals.sign_in.name | the provider of this name has another issuer, whose people would count as the same; choose another name',
   ],
-])('refuses %s', (_, approvals, providers, problem) => {
+])('a page may not have %s', (_, approvals, providers, problem) => {
   expect(lines(approvals, providers)).toEqual([problem]);
 });

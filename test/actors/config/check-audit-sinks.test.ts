@@ -20,7 +20,7 @@ describe('the sinks of the audit log', () => {
     expect(findings(sinks, { COLLECTOR_TOKEN: 'token' })).toEqual([]);
   });
 
-  it('are different places', () => {
+  it('may not have the same target', () => {
     const socket = { type: 'unix', path: 'a.sock' };
     expect(findings([{ type: 'stdout' }, socket, { type: 'stdout' }, socket])).toEqual(
       [2, 3].map((index) => ({
@@ -31,7 +31,7 @@ describe('the sinks of the audit log', () => {
     );
   });
 
-  it('need the token they name, and no password in their URL', () => {
+  it('need their token variable, and no password in their URL', () => {
     const url = 'https://me:secret@collector.example.com/in';
     expect(findings([{ type: 'http', url, token_env: 'COLLECTOR_TOKEN' }])).toEqual([
       {
@@ -47,7 +47,7 @@ describe('the sinks of the audit log', () => {
     ]);
   });
 
-  it('should not cross a network in the clear', () => {
+  it('cause a warning for plain text over a network', () => {
     expect(findings([{ type: 'http', url: 'http://collector.example.com/in' }])).toEqual([
       {
         path: ['audit', 'sinks', 0, 'url'],
@@ -58,7 +58,7 @@ describe('the sinks of the audit log', () => {
     ]);
   });
 
-  it('have sockets whose path the system takes', () => {
+  it('have a socket path that the system accepts', () => {
     expect(findings([{ type: 'unix', path: `/${'x'.repeat(106)}` }])).toEqual([]);
     expect(findings([{ type: 'unix', path: `/${'x'.repeat(107)}` }])).toEqual([
       {
@@ -70,7 +70,7 @@ describe('the sinks of the audit log', () => {
   });
 });
 
-describe('audit in service.yaml', () => {
+describe('the audit section of service.yaml', () => {
   it('has defaults for rotation and sinks', () => {
     const reading = read(
       'agent_id: x\naudit:\n  sinks:\n    - type: http\n      url: https://a.example.com\n',
@@ -86,7 +86,7 @@ describe('audit in service.yaml', () => {
     });
   });
 
-  it('says where a bound, a type or a key is wrong', () => {
+  it('reports the place of a wrong limit, type or key', () => {
     const text = `agent_id: x
 audit:
   rotation:

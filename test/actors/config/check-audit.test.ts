@@ -10,12 +10,12 @@ const on = 'agent_id: x\naudit:\n  signing:\n    enabled: true\n    key_env: KEY
 const off = on.replace('true', 'false');
 
 describe('audit.signing', () => {
-  it('is taken with a key, and without one while it is off', () => {
+  it('is accepted with a key, and without one while it is off', () => {
     expect(linesOf(read(on, { KEY: key }))).toEqual([]);
     expect(linesOf(read(off))).toEqual([]);
   });
 
-  it('is refused at key_env when its variable holds no key', () => {
+  it('is refused at key_env when its variable contains no key', () => {
     const needs = 'it must hold an Ed25519 private key as PKCS#8, PEM or base64';
     expect(linesOf(read(on))).toEqual([
       'error 5:14 audit.signing.key_env | the environment variable KEY is not set; it must hold the audit key, which holdpoint key generate makes',
@@ -25,7 +25,7 @@ describe('audit.signing', () => {
     ]);
   });
 
-  it('names the place of a key that is not written down', () => {
+  it('names the place of a key that is not hard-coded', () => {
     const [line] = linesOf(read('agent_id: x\naudit: {signing: {enabled: true}}\n'));
     expect(line).toMatch(
       /^error 2:\d+ audit\.signing\.key_env \| the environment variable SERVICE_AUDIT_SIGNING_KEY is not set; /,
@@ -38,7 +38,7 @@ describe('audit.signing', () => {
     ]);
   });
 
-  it('tells of older keys that cannot be read, also while it is off', () => {
+  it('reports unreadable older keys, also while it is off', () => {
     expect(linesOf(read(off, { SERVICE_AUDIT_VERIFY_KEYS: '{"keys": 1}' }))).toEqual([
       'error 6:10 audit.signing.kid | SERVICE_AUDIT_VERIFY_KEYS cannot be used: it has no list "keys"; it must be a JWKS such as {"keys": []}',
     ]);

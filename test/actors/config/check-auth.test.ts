@@ -41,7 +41,7 @@ it.each([
     'error 3:58 auth.providers.0.settings.token_env | the environment variable EMPTY is not set; it must hold the token',
   ],
   [
-    'a name taken',
+    'a duplicate name',
     '{type: static_token, name: a, settings: {token_env: SET}}, {type: static_token, name: a, settings: {token_env: SET}}',
     'error 3:101 auth.providers.1.name | an earlier provider has this name; use a unique name for each provider',
   ],
@@ -61,7 +61,7 @@ it.each([
     'error 3:38 auth.providers.0.settings.audience | without an audience tokens for other services would pass; add audience or client_id',
   ],
   [
-    'an issuer that another provider has',
+    'the issuer of another provider',
     '{type: oidc, name: a, settings: {issuer: "https://a.io", audience: x}}, {type: oidc, settings: {issuer: "https://a.io", audience: y}}',
     'error 3:119 auth.providers.1.settings.issuer | an earlier provider has this issuer and would decide; list every audience there',
   ],
@@ -70,17 +70,17 @@ it.each([
     '{type: static_token, settings: {token_env: SET}}, {type: static_token, settings: {token_env: SET}}',
     'error 3:65 auth.providers.1.name | an earlier provider has this name; use a unique name for each provider',
   ],
-])('refuses %s', (_, providers, ...lines) => {
+])('an auth section is refused for %s', (_, providers, ...lines) => {
   expect(authenticating(providers, { SET: 's3cret', EMPTY: '' })).toEqual(lines);
 });
 
-it('warns of a token that stands in the file', () => {
+it('an auth section has a warning for a token in the file', () => {
   const providers =
     '{type: static_token, settings: {token: s3cret}}, {type: static_token, name: b, settings: {token: "${SET}"}}';
   expect(authenticating(providers, { SET: 's3cret' })).toEqual([`warning 3:54 ${inline}`]);
 });
 
-it('accepts a token from the environment and one that is written', () => {
+it('an auth section may take a token from the environment or the file', () => {
   const providers =
     '{type: static_token, settings: {token_env: SET}}, {type: static_token, name: b, settings: {token: "${SET}"}}';
   expect(authenticating(providers, { SET: 's3cret' })).toEqual([]);
@@ -127,16 +127,19 @@ it.each([
     'issuer: "https://a.io", audiences: [y]',
     named('audiences', 'unknown key; did you mean audience?'),
   ],
-])('refuses an issuer with %s', (settings, line) => {
+])('an auth section is refused for an issuer with %s', (settings, line) => {
   expect(oneProvider(settings)).toEqual([line]);
 });
 
-it.each(['""', '[]', '[""]', '[1]', '1'])('refuses the audience %s', (audience) => {
-  const lines = authenticating(
-    `{type: oidc, settings: {issuer: "https://a.io", audience: ${audience}}}`,
-  );
-  expect(lines).toEqual([expect.stringContaining('auth.providers.0.settings.audience')]);
-});
+it.each(['""', '[]', '[""]', '[1]', '1'])(
+  'an auth section is refused for the audience %s',
+  (audience) => {
+    const lines = authenticating(
+      `{type: oidc, settings: {issuer: "https://a.io", audience: ${audience}}}`,
+    );
+    expect(lines).toEqual([expect.stringContaining('auth.providers.0.settings.audience')]);
+  },
+);
 
 it.each([
   ['oidc', 'issuer: "https://a.io"', 'issuer'],
@@ -144,14 +147,14 @@ it.each([
   ['static_token', 'token_env: T', 'token_env'],
   ['cloud_sigv4', 'region: eu-central-1', 'region'],
   ['http_verifier', 'url: "https://a.io"', 'url'],
-])('says of a setting beside the type %s where it belongs: %s', (type, setting, key) => {
+])('a setting next to the type %s is reported with its right place: %s', (type, setting, key) => {
   const text = `agent_id: x\nauth:\n  providers:\n    - type: ${type}\n      ${setting}\n`;
   expect(linesOf(read(text))).toContain(
     `error 5:7 auth.providers.0.${key} | auth.providers.0.${key}: unknown key; it belongs under settings: write settings.${key}`,
   );
 });
 
-it('still says of a key that no setting has what it is like', () => {
+it('an unknown key is reported with a similar known one', () => {
   const text = 'agent_id: x\nauth: {providers: [{type: oidc, issuers: y, nam: z}]}\n';
   expect(linesOf(read(text)).filter((line) => line.includes('unknown key'))).toEqual([
     expect.stringContaining('auth.providers.0.issuers: unknown key; remove it'),
@@ -159,7 +162,7 @@ it('still says of a key that no setting has what it is like', () => {
   ]);
 });
 
-it("warns of a claim that is nobody's email under bind_approver", () => {
+it('a claim that is no email under bind_approver causes a warning', () => {
   const lines = (more: string, bind = true) =>
     linesOf(
       read(
@@ -175,7 +178,7 @@ it("warns of a claim that is nobody's email under bind_approver", () => {
   expect(lines('', false)).toEqual([]);
 });
 
-it('fills in what an issuer leaves out', () => {
+it('the omitted settings of an issuer get their defaults', () => {
   const text = `agent_id: x
 auth:
   providers:

@@ -16,6 +16,6 @@ it.each([
       'warning 2:47 audit.capture.max_bytes | a line stores at most 16384 bytes of a text; set max_bytes: 16384',
     ],
   ],
-])('warns once of contents that go into the log: %s', (capture, expected) => {
+])('contents in the log cause one warning: %s', (capture, expected) => {
   expect(linesOf(read(`agent_id: x\naudit: {capture: ${capture}}`))).toEqual(expected);
 });

@@ -7,7 +7,7 @@ it.each([
   ['dashboard', ['the adapter dashboard is always there; remove it']],
   ['slak', ['there is no adapter slak; did you mean slack?']],
   ['pigeon', ['there is no adapter pigeon; use one of slack, telegram, webhook, email, teams']],
-])('tells which adapters channels: [%s] can switch on', (list, messages) => {
+])('channels: [%s] names the adapters that can be switched on', (list, messages) => {
   expect(linesOf(read(`agent_id: x\nchannels: [${list}]`))).toEqual(
     messages.map((message) => `warning 2:12 channels.0 | ${message}`),
   );

@@ -56,7 +56,7 @@ it.each([
     'error 6:22 ~.default_timeout | ~.default_timeout: this is not a duration; write 90s, 5m or 1h30m',
   ],
   [
-    'a target of another form',
+    'a malformed target',
     'enabled: true\ntools: {t: {to: slack}}',
     'error 6:21 ~.tools.t.to | ~.tools.t.to: the target must be channel:<adapter>:<target>, such as channel:console:*',
   ],
@@ -81,27 +81,27 @@ it.each([
     `warning 6:21 ~.tools.t.to | the adapter of channel:pigeon:x is not one of console, dashboard, slack, telegram, webhook, email, teams, ${direct}`,
   ],
   [
-    'an adapter that does not run',
+    'an adapter that is off',
     'enabled: true\ntools: {t: {to: "channel:webhook:x", timeout: 5m}}',
     `warning 6:21 ~.tools.t.to | the webhook adapter is not in channels, ${direct}`,
   ],
   [
-    'a tool that asks nobody',
+    'a tool without a target',
     'enabled: true\ntools: {t: {timeout: 5m}}',
     'error 6:16 ~.tools.t.to | ~.tools.t.to: this key is missing, so no approver would be notified; write to: "channel:console:*", or another target',
   ],
   [
-    'a list that asks nobody',
+    'a list without targets',
     'enabled: true\ntools: {t: {to: []}}',
     'error 6:21 ~.tools.t.to | ~.tools.t.to: the list names no target; add one',
   ],
   [
-    'a target that is none in a list',
+    'an invalid target in a list',
     'enabled: true\ntools: {t: {to: ["channel:console:*", slack]}}',
     'error 6:43 ~.tools.t.to.1 | ~.tools.t.to.1: the target must be channel:<adapter>:<target>, such as channel:console:*',
   ],
   [
-    'a target that cannot be asked in a list',
+    'a target without decisions in a list',
     'enabled: true\ntools: {t: {to: ["channel:console:*", "channel:telegram:x"], timeout: 5m}}',
     'error 6:43 ~.tools.t.to.1 | channel:telegram:x is no Telegram chat; write the id of the chat, such as -1001234567890',
   ],
@@ -111,12 +111,12 @@ it.each([
     'error 6:21 ~.tools.t.to | ~.tools.t.to: this must be a target such as channel:console:*, or a list of targets',
   ],
   [
-    'a placeholder that nobody fills in',
+    'an unknown placeholder',
     'enabled: true\ntools: {t: {to: "channel:console:*", context_template: "{tool} pays {amount}: {args}"}}',
     'error 6:60 ~.tools.t.context_template | the placeholder {amount} is unknown; there are {tool}, {args} and {args.NAME} alone',
   ],
   [
-    'a placeholder with blanks, which stays as it is written',
+    'a placeholder with blanks, which is kept as text',
     'enabled: true\ntools: {t: {to: "channel:console:*", context_template: "{ arg }"}}',
     'error 6:60 ~.tools.t.context_template | the placeholder { arg } is unknown; did you mean {args}?',
   ],
@@ -136,7 +136,7 @@ it.each([
     'error 6:25 ~.tools.t.quorum | ~.tools.t.quorum: this must be at least 1',
   ],
   [
-    'half a person',
+    'a fractional quorum',
     'enabled: true\ntools: {t: {quorum: 1.5, to: "channel:console:*"}}',
     'error 6:25 ~.tools.t.quorum | ~.tools.t.quorum: this must be a whole number',
   ],
@@ -161,21 +161,21 @@ it.each([
     'warning 6:28 ~.tools.t.approvers | without auth.providers any caller can claim to be one of these approvers; add a provider',
   ],
   [
-    'a passkey without a page on which to use it',
+    'a passkey without the approvals page',
     'enabled: true\ntools: {t: {require_passkey: true, to: "channel:console:*"}}',
     'error 6:34 ~.tools.t.require_passkey | a passkey is used on the approvals page, so nobody could approve; configure approvals, or remove it',
   ],
   [
-    'tools without a switch',
+    'tools without enabled',
     'tools: {t: {to: "channel:console:*"}}',
     'warning 5:5 ~.enabled | ~.enabled is missing, so its tools are not guarded; add enabled: true, or false if that is meant',
   ],
-])('finds %s', (_, lines, line) => {
+])('the defer section has a finding for %s', (_, lines, line) => {
   expect(deferring(lines)).toEqual([line]);
 });
 
-describe('with authentication', () => {
-  it('finds four eyes where somebody may ask in Telegram', () => {
+describe('the defer section with authentication', () => {
+  it('has a finding for four eyes with requests over Telegram', () => {
     const before = `channels: [telegram]\n${auth}`;
     const lines =
       'enabled: true\nbind_approver: true\ntools: {t: {four_eyes: true, approvers: [a@b.cd], to: "channel:console:*"}}';
@@ -188,11 +188,11 @@ describe('with authentication', () => {
     'enabled: true\nbind_approver: true\ntools: {t: {to: "channel:dashboard:ops", timeout: 1h, approvers: [a@b.cd], four_eyes: true}}',
     'enabled: true\nbind_approver: true\ndefault_approvers: [a@b.cd, e@f.gh]\ntools: {t: {quorum: 2, to: "channel:console:*"}}',
     'enabled: true\ntools: {t: {approvers: [a@b.cd, e@f.gh], to: "channel:console:*"}}',
-  ])('has nothing to say of %j', (lines) => {
+  ])('accepts %j', (lines) => {
     expect(deferring(lines, auth)).toEqual([]);
   });
 
-  it('warns of approvers that can never match and of blank ones', () => {
+  it('warns of approvers that never match and of blank ones', () => {
     expect(
       deferring(
         'enabled: true\ntools: {t: {approvers: [ann, a@b.cd, " "], to: "channel:console:*"}}',
@@ -205,7 +205,7 @@ describe('with authentication', () => {
   });
 
   it.each(['"*@example.com"', '"ann@*.example.com"', '"@finance"'])(
-    'refuses a list of %s alone, which is no person',
+    'refuses a list of only %s, which matches no person',
     (approver) => {
       const tools = `tools: {t: {approvers: [${approver}], to: "channel:console:*"}}`;
       expect(deferring(`enabled: true\n${tools}`, auth)).toEqual([
@@ -215,7 +215,7 @@ describe('with authentication', () => {
     },
   );
 
-  it('warns of rules that tell people apart by what callers say of themselves', () => {
+  it('warns of rules that distinguish people by unverified names', () => {
     const tools =
       'tools: {s: {approvers: [a@b.cd, e@f.gh], quorum: 2, to: "channel:console:*"}, t: {four_eyes: true, to: "channel:console:*"}, u: {to: "channel:console:*"}}';
     expect(deferring(`enabled: true\nbind_approver: false\n${tools}`, auth)).toEqual([
@@ -239,7 +239,7 @@ describe('with authentication', () => {
     );
   });
 
-  it('refuses a quorum that distinct, well-formed approvers cannot reach', () => {
+  it('refuses a quorum above the number of different, valid approvers', () => {
     const lines =
       'enabled: true\ntools: {t: {approvers: [a@b.cd, " A@B.CD", ann], quorum: 2, to: "channel:console:*"}}';
     expect(deferring(lines, auth)).toContain(
@@ -258,7 +258,7 @@ describe('with authentication', () => {
       'tools: {t: {to: "channel:console:*", approvers: [" ", "${BOSS}"]}}',
       '6:53',
     ],
-  ])('refuses %s that were written and come out without an entry', (path, lines, position) => {
+  ])('refuses a list from %s that becomes empty', (path, lines, position) => {
     const text = `agent_id: x\n${auth}security:\n  defer:\n    enabled: true\n    ${lines.replace('\n', '\n    ')}\n`;
     expect(linesOf(read(text, { BOSS: '', T: 'a-long-enough-token-of-ops' }))).toEqual([
       `error ${position} ${root}.${path} | every approver of this list is blank, so anyone could decide; add one, or omit the list`,
@@ -268,7 +268,7 @@ describe('with authentication', () => {
     ).not.toContain('error');
   });
 
-  it('takes a list that is written empty for none', () => {
+  it('takes an explicit empty list as none', () => {
     const lines =
       'enabled: true\ndefault_approvers: []\ntools: {t: {to: "channel:console:*", approvers: []}}';
     expect(deferring(lines, auth)).toEqual([
@@ -276,7 +276,7 @@ describe('with authentication', () => {
     ]);
   });
 
-  it('refuses a default list in which nobody can decide, where a tool goes by it', () => {
+  it('refuses a default list that no one matches, where a tool uses it', () => {
     const own = 'approvers: [a@b.cd], ';
     const lines = (more: string) =>
       `enabled: true\ndefault_approvers: [ann]\ntools: {t: {${more}to: "channel:console:*"}}`;
@@ -290,7 +290,7 @@ describe('with authentication', () => {
   });
 });
 
-describe('a chat channel', () => {
+describe('a chat channel as a target', () => {
   const window = (timeout: string, remedy: string) =>
     `${timeout} is longer than the 6m0s that a channel waits for an answer; ${remedy}`;
 
@@ -306,7 +306,7 @@ describe('a chat channel', () => {
         `warning 6:16 ~.tools.t.timeout | ${window('the default timeout of 10m0s', 'write timeout: 5m here, or a shorter default_timeout')}`,
       ],
     ],
-  ])('has a window of six minutes, whichever asks: %s', (entry, expected) => {
+  ])('has a limit of six minutes, for each adapter: %s', (entry, expected) => {
     for (const to of ['"channel:slack:#ops"', '"channel:webhook:at"', '["channel:webhook:o"]']) {
       const lines = `enabled: true\ntools: {t: {to: ${to}, ${entry}}}`;
       const found = deferring(lines, 'channels: [slack, webhook]\n').map((line) =>
@@ -317,21 +317,21 @@ describe('a chat channel', () => {
   });
 
   it.each(['#refunds', 'refunds', 'Refunds_2', 'zürich-büro', 'C0123456789'])(
-    'may be called %s',
+    'may be named %s',
     (name) => {
       const lines = `enabled: true\ntools: {t: {to: "channel:slack:${name}", timeout: 5m}}`;
       expect(deferring(lines, 'channels: [slack]\n')).toEqual([]);
     },
   );
 
-  it.each(['*', '#', '##refunds', 'the refunds', '@ann', 'a:b'])('cannot be called %s', (name) => {
+  it.each(['*', '#', '##refunds', 'the refunds', '@ann', 'a:b'])('may not be named %s', (name) => {
     const lines = `enabled: true\ntools: {t: {to: "channel:slack:${name}", timeout: 5m}}`;
     expect(deferring(lines, 'channels: [slack]\n')).toEqual([
       `warning 6:21 ~.tools.t.to | channel:slack:${name} is not a Slack channel, ${direct}; write a name such as #refunds, an id, or a person such as @ann@example.com`,
     ]);
   });
 
-  it('is checked where a call is escalated to as well', () => {
+  it('is checked as an escalation target as well', () => {
     const rule = '{to: "channel:console:*", escalate_to: "channel:slack:*", timeout: 5m}';
     expect(
       deferring(`enabled: true\ntools: {t: ${rule}}`, 'channels: [slack]\n').filter((line) =>
@@ -343,20 +343,20 @@ describe('a chat channel', () => {
   });
 });
 
-describe('while it is off', () => {
-  it('says so of a rule that is not whole', () => {
+describe('the defer section while it is off', () => {
+  it('warns of an incomplete rule', () => {
     expect(deferring('tools: {t: {timeout: 5m}}')).toEqual([
       'warning 5:5 ~.enabled | ~.enabled is missing, so its tools are not guarded; add enabled: true, or false if that is meant',
     ]);
   });
 
-  it('nothing is checked but whether it can be read', () => {
+  it('is checked only for its form', () => {
     const lines =
       'enabled: false\ndefault_timeout: soon\ndefault_approvers: [ann]\ntools: {t: {to: x, timeout: "5", quorum: 0, four_eyes: true}}';
     expect(deferring(lines)).toEqual([]);
   });
 
-  it('an unknown key and a value of another kind are still errors', () => {
+  it('still refuses an unknown key and a value of another type', () => {
     expect(deferring('enabled: false\ntools: {t: {four_eyes: 3, tiemout: 5m}}')).toEqual([
       'error 6:28 ~.tools.t.four_eyes | ~.tools.t.four_eyes: this must be true or false',
       'error 6:31 ~.tools.t.tiemout | ~.tools.t.tiemout: unknown key; did you mean timeout?',
@@ -364,7 +364,7 @@ describe('while it is off', () => {
   });
 });
 
-it('warns of a write timeout that cuts the wait short', () => {
+it('a write timeout below the longest wait causes a warning', () => {
   const lines = (limit: string) =>
     linesOf(
       read(

@@ -89,14 +89,14 @@ describe('a listed domain', () => {
     expect(domain(entry)).toEqual([`error egress.allowed_domains.0 ${message}`]);
   });
 
-  it('is warned of when it lets a whole top-level domain pass', () => {
+  it('causes a warning when it covers a whole top-level domain', () => {
     expect(domain('*.com')).toEqual([
       'warning egress.allowed_domains.0 {value} lets every host whose name ends in .com pass; name the domain',
     ]);
   });
 
   it.each(['10.1.2.3', '127.1', '[::1]', 'fd12::1', '100.64.0.1'])(
-    'is warned of when it is a private address that nothing opens: %s',
+    'causes a warning when it is a private address that no setting permits: %s',
     (entry) => {
       expect(domain(entry)).toEqual([
         'warning egress.allowed_domains.0 the address {value} is private and stays refused; list it in allowed_private instead',
@@ -108,7 +108,7 @@ describe('a listed domain', () => {
   );
 });
 
-describe('a host that may be private', () => {
+describe('a permitted private host', () => {
   const opened = (entry: string) => said({ allowed_private: [entry] });
   const network =
     'this is a network, not a host; add it to allowed_private_cidrs and list its hosts in allowed_domains';
@@ -146,7 +146,7 @@ describe('a host that may be private', () => {
     expect(opened(entry)).toEqual([`error egress.allowed_private.0 ${message}`]);
   });
 
-  it('is warned of when it is a public address, and when the mode makes it useless', () => {
+  it('causes a warning when it is public, or when the mode makes it useless', () => {
     expect(opened('93.184.216.34:443')).toEqual([
       'warning egress.allowed_private.0 the address {value} is public; list it in allowed_domains',
     ]);
@@ -155,12 +155,12 @@ describe('a host that may be private', () => {
     ]);
   });
 
-  it('may be handed the workflow', () => {
+  it('may receive the workflow headers', () => {
     expect(said({ allowed_private: ['db.internal:5432'] }, ['db.internal'])).toEqual([]);
   });
 });
 
-describe('a private network', () => {
+describe('a permitted private network', () => {
   it.each([
     '10.0.0.0/8',
     '10.1.2.3/32',
@@ -208,15 +208,15 @@ describe('a private network', () => {
     expect(network(entry)).toEqual([`error egress.allowed_private_cidrs.0 ${message}`]);
   });
 
-  it('is warned of when everything private is open anyway', () => {
+  it('causes a warning when all private networks are permitted', () => {
     expect(said({ allow_private_ips: true, allowed_private_cidrs: ['10.0.0.0/8'] })).toEqual([
       'warning egress.allowed_private_cidrs allow_private_ips: true opens every private network, so this list has no effect',
     ]);
   });
 });
 
-describe('the mode', () => {
-  it('is allowlist, with nothing listed, unless something else is written', () => {
+describe('the egress mode', () => {
+  it('is allowlist with an empty list by default', () => {
     const { egress } = serviceSchema.parse({ agent_id: 'x' });
     expect(egress).toEqual({
       mode: 'allowlist',
@@ -230,13 +230,13 @@ describe('the mode', () => {
     expect(said({})).toEqual([]);
   });
 
-  it('is always warned of when it is dev-open', () => {
+  it('always causes a warning when it is dev-open', () => {
     expect(said({ mode: 'dev-open', allowed_domains: ['10.0.0.1'] }, ['a.example'])).toEqual([
       'warning egress.mode mode {value} allows every host, the local network included; use it for development only',
     ]);
   });
 
-  it('is warned of when it makes a list useless', () => {
+  it('causes a warning when it makes a list useless', () => {
     expect(said({ mode: 'deny-all' })).toEqual([]);
     expect(said({ mode: 'deny-all', allowed_domains: ['a.example'] }, ['a.example'])).toEqual([
       'warning egress.allowed_domains tools have no network access with mode: deny-all, so this list has no effect',
@@ -245,7 +245,7 @@ describe('the mode', () => {
   });
 });
 
-describe('a host that the workflow is handed on to', () => {
+describe('a host that receives the workflow headers', () => {
   const allowed_domains = ['api.example.com', '*.shop.example'];
 
   it.each([
@@ -259,7 +259,7 @@ describe('a host that the workflow is handed on to', () => {
   });
 
   it.each(['shop.example', 'other.example', '*.api.example.com', '*.other.example'])(
-    'is warned of when it is not listed: %s',
+    'causes a warning when it is not listed: %s',
     (entry) => {
       expect(said({ allowed_domains }, [entry])).toEqual([
         'warning workflow_propagation.allowed_hosts.0 egress.allowed_domains does not list {value}; unless a skill declares it, no header is ever propagated to it',
@@ -267,7 +267,7 @@ describe('a host that the workflow is handed on to', () => {
     },
   );
 
-  it('is refused by the same rules as a listed domain', () => {
+  it('follows the rules of a listed domain', () => {
     expect(said({ allowed_domains }, ['*', 'api.example.com:443'])).toEqual([
       `error workflow_propagation.allowed_hosts.0 ${loneStar}`,
       'error workflow_propagation.allowed_hosts.1 a host is listed here without its port; remove the port',
@@ -275,7 +275,7 @@ describe('a host that the workflow is handed on to', () => {
   });
 });
 
-it('shows where in the file each mistake is', () => {
+it('each egress error has its place in the file', () => {
   const text = `agent_id: x
 egress:
   mode: dev-open
@@ -298,13 +298,13 @@ workflow_propagation: {allowed_hosts: ["*"]}
   ]);
 });
 
-it('knows three ways to keep scripts to it', () => {
+it('scripts have three egress modes', () => {
   expect(linesOf(read('agent_id: x\negress: {sandbox: docker}'))).toEqual([
     'error 2:19 egress.sandbox | egress.sandbox: this must be one of env, bwrap, auto',
   ]);
 });
 
-it('lets nothing pass that the policy then cannot read', () => {
+it('every accepted egress section can be read by the policy', () => {
   const piece = fc.constantFrom(
     '*',
     '.',

@@ -11,7 +11,7 @@ describe('a layer that is off', () => {
     'security: {guardrails: {enabled: false, deny_commands: [{pattern: "("}]}}',
     'security: {modify: {enabled: false, tools: {t: {output: [{replace: {pattern: "(", with: x}}]}}}}',
     'security: {intent_alignment: {enabled: false, provider: openai-compatible}}',
-  ])('is not looked at: %s', (section) => {
+  ])('is not checked: %s', (section) => {
     expect(linesFor(section)).toEqual([]);
   });
 });
@@ -58,12 +58,12 @@ describe('the rules of a layer', () => {
       'security: {defer: {enabled: true, tools: {t: {to: "channel:console:*", escalate_to: "channel:telegram:x"}}}}',
       'error 2:85 security.defer.tools.t.escalate_to',
     ],
-  ])('stops the start where it is malformed: %s', (section, place) => {
+  ])('are refused where they are malformed: %s', (section, place) => {
     const lines = linesFor(section, { A: 'value-of-a' });
     expect(lines.map((line) => line.split(' | ')[0])).toEqual([place]);
   });
 
-  it('takes one action of an argument rule and no second', () => {
+  it('accept exactly one action for each argument rule', () => {
     expect(
       linesFor(
         'security: {modify: {enabled: true, tools: {t: {arguments: [{path: a, set: 1, remove: true}]}}}}',
@@ -73,7 +73,7 @@ describe('the rules of a layer', () => {
     ]);
   });
 
-  it('that all stand are accepted', () => {
+  it('are accepted when all are valid', () => {
     const section = `security:
   intent_alignment: {enabled: true, provider: local, threshold: 0, hard_threshold: -1, drift: {}}
   guardrails:
@@ -98,14 +98,14 @@ credentials: [{tool: t, provider: static, spec: {env: {SHOP_KEY: {from_env: A}}}
   });
 });
 
-it('warns of guardrails that are off because enabled was left out', () => {
+it('guardrails without enabled are off, with a warning', () => {
   expect(linesFor('security: {guardrails: {denied_tools: [cli_execute]}}')).toEqual([
     'warning 2:24 security.guardrails.enabled | security.guardrails.enabled is missing, so its rules have no effect; add enabled: true, or false if that is meant',
   ]);
 });
 
-describe('the rules of layers that are on', () => {
-  it('run as they were compiled when they were checked', () => {
+describe('the rules of active layers', () => {
+  it('run as they were compiled by the check', () => {
     const reading = read(`agent_id: x
 security:
   guardrails: {enabled: true, deny_commands: [{pattern: rm}]}
@@ -123,7 +123,7 @@ security:
     expect(governing.guardrails).toBe(guardrails);
   });
 
-  it('are none while their layers are off', () => {
+  it('are not compiled while their layers are off', () => {
     const off =
       'security: {guardrails: {enabled: false, denied_tools: [t]}, modify: {enabled: false}}';
     expect(read(`agent_id: x\n${off}\n`)).toMatchObject({

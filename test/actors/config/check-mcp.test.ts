@@ -8,7 +8,7 @@ it.each([
   '{name: shop, url: "https://shop.example.com/mcp", headers: {Authorization: "Bearer x"}, tools: {allow: [pay]}}',
   '{name: shop, url: "http://127.0.0.1:9000/mcp?a=b", tools: {deny: []}}',
   '{name: shop, command: node, args: [server.mjs], env: {A: ""}, tools: {deny: [pay]}}',
-])('takes %s', (server) => {
+])('the mcp section accepts %s', (server) => {
   expect(one(server)).toEqual([]);
 });
 
@@ -59,7 +59,7 @@ it.each([
       '4:14 mcp.servers.0.name | mcp.servers.0.name: the name of an MCP server is kebab-case, such as shop-files',
     ],
   ],
-])('refuses %s', (server, complaints) => {
+])('the mcp section refuses %s', (server, complaints) => {
   expect(one(server)).toEqual(complaints.map((line) => `error ${line}`));
 });
 
@@ -76,7 +76,7 @@ mcp:
   const nobody =
     'error 4:64 mcp.servers.0.elicitation | no rule says who answers the questions of shop; write security.defer.tools.shop__elicitation: {to: <target>, edit: true}, with enabled: true';
 
-  it('need a rule that is in force and lets approvers fill in fields', () => {
+  it('need an active rule that lets approvers fill in fields', () => {
     expect(held('{to: "channel:console:*", edit: true}')).toEqual([]);
     expect(linesOf(read(asking)).filter((line) => line.startsWith('error'))).toEqual([nobody]);
     expect(held('{to: "channel:console:*", edit: true}', 'enabled: false')).toEqual([nobody]);
@@ -93,14 +93,14 @@ mcp:
   });
 });
 
-it('refuses two servers of one name', () => {
+it('two servers may not have one name', () => {
   const server = '{name: shop, command: a, tools: {deny: []}}';
   expect(one(`${server}\n    - ${server}`)).toEqual([
     'error 5:14 mcp.servers.1.name | another MCP server has the name shop; rename one of them',
   ]);
 });
 
-it('never shows what a header holds', () => {
+it('an error does not quote a header', () => {
   const text = one(
     '{name: shop, url: "https://a/", headers: {B: "two\\nlines"}, tools: {deny: []}}',
   );
@@ -109,7 +109,7 @@ it('never shows what a header holds', () => {
   ]);
 });
 
-it('keeps apart which values of a server a variable filled in', () => {
+it('values of a server from variables are kept separate', () => {
   const text = `agent_id: x
 mcp:
   servers:
@@ -134,7 +134,7 @@ describe('a gate with MCP servers', () => {
       ),
     );
 
-  it('has no entry that covers a tool of a server', () => {
+  it('has no entry for tools of a server', () => {
     expect(gateway('{tools: {Bash: {}, "mcp__*": {}, shop: {}}}')).toEqual([]);
     const covers = (entry: string) =>
       gateway(`{tools: {"${entry}": {}}}`).map((line) => line.replace(/^.*\| /, ''));
@@ -152,12 +152,12 @@ describe('a gate with MCP servers', () => {
   });
 });
 
-describe('views', () => {
+describe('views of tools', () => {
   const views = (rest: string, view: string) =>
     linesOf(read(`agent_id: x\n${rest}\nmcp:\n  views:\n    - ${view}\n`));
   const sue = '{for: sue@example.com, tools: {allow: [a]}}';
 
-  it('need a surface, and callers with names', () => {
+  it('need an endpoint, and named callers', () => {
     expect(views('', sue)).toEqual([
       'warning 5:5 mcp.views | views are for callers of /mcp, which is off; set server.mcp: true',
     ]);
@@ -185,7 +185,7 @@ it.each([
   ['https://shop.example.com/mcp?key=${KEY}', ['sesame-open-sesame']],
   ['${WHOLE}', ['sesame-open-sesame']],
   ['https://shop.example.com/mcp', undefined],
-])('what variables put into the address %s is secret, apart from its host', (url, filled) => {
+])('the parts of the address %s from variables are secret, except for its host', (url, filled) => {
   const env = {
     HOST: 'shop.example.com',
     KEY: 'sesame-open-sesame',

@@ -64,5 +64,5 @@ describe('the model of an agent', () => {
       '{fallbacks: [{provider: ollama, name: m}]}',
       'warning model.fallbacks | a script never fails, so its fallbacks are never used; remove them or set a provider',
     ],
-  ])('is spoken of for %s', (model, line) => expect(told(model)).toEqual([line]));
+  ])('has a finding for %s', (model, line) => expect(told(model)).toEqual([line]));
 });

@@ -43,7 +43,7 @@ const verifier = (name: string) => ({
 });
 
 describe('a chain of providers', () => {
-  it('is accepted when each gets what is its own', () => {
+  it('is accepted when each has its own settings', () => {
     expect(
       findings(
         directory({}),
@@ -60,7 +60,7 @@ describe('a chain of providers', () => {
 
   it.each<[string, object[], string]>([
     [
-      'a verifier before others',
+      'a verifier before other providers',
       [verifier('v'), iap('i')],
       'warning auth.providers.0.type | this provider accepts every token, so later ones receive none; put it last',
     ],
@@ -75,27 +75,27 @@ describe('a chain of providers', () => {
       'error auth.providers.1.settings.tenant_id | an earlier provider accepts the tokens of this tenant; keep one',
     ],
     [
-      'a tenant behind all tenants',
+      'a tenant after all tenants',
       [directory({ allow_multi_tenant: true, allowed_tenants: ['x'] }), directory({})],
       'error auth.providers.1.settings.tenant_id | an earlier provider accepts the tokens of this tenant; keep one',
     ],
     [
-      'every tenant there is',
+      'every tenant',
       [directory({ allow_multi_tenant: true })],
       'warning auth.providers.0.settings.allow_multi_tenant | people of any tenant may sign in; list allowed_tenants',
     ],
     [
-      'a list that does not count',
+      'a list without effect',
       [directory({ allowed_tenants: ['x'] })],
       'warning auth.providers.0.settings.allowed_tenants | this counts with allow_multi_tenant: true alone',
     ],
     [
-      'a domain for a tenant',
+      'a domain in place of a tenant',
       [directory({ tenant_id: 'a.onmicrosoft.com' })],
       'error auth.providers.0.settings.tenant_id | tokens name their tenant by its id, not by a domain; write the id',
     ],
     [
-      'every account there is',
+      'every account',
       [signer({})],
       'error auth.providers.0.settings.allowed_accounts | without a list every account of the cloud may sign in; add allowed_accounts or allowed_principals',
     ],
@@ -107,7 +107,7 @@ describe('a chain of providers', () => {
       ],
       'error auth.providers.1.type | an earlier provider accepts every token of this kind; keep one',
     ],
-  ])('is told of with %s', (_, providers, line) => {
+  ])('has a finding for %s', (_, providers, line) => {
     expect(findings(...providers)).toEqual([line]);
   });
 });
@@ -158,11 +158,11 @@ it.each([
     'region: eu-central-1, allowed_principals: ["arn:aws:iam::*:*"], sts_ur: x',
     'sts_ur | auth.providers.0.settings.sts_ur: unknown key; did you mean sts_url?',
   ],
-])('refuses %s with {%s}', (type, settings, line) => {
+])('a provider %s with {%s} is refused', (type, settings, line) => {
   expect(complaints(type, settings)).toEqual([line]);
 });
 
-it('fills in what providers leave out', () => {
+it('the omitted settings of providers get their defaults', () => {
   const { providers } = authSchema.parse({
     providers: [
       { type: 'http_verifier', settings: { url: 'https://a.io/v' } },

@@ -6,12 +6,12 @@ function findings(server: object, auth: object = {}) {
   return checkServer(serviceSchema.parse({ agent_id: 'x', server, auth }));
 }
 
-describe('whose tasks callers see', () => {
-  it('is org when nothing is said', () => {
+describe('the visibility of tasks', () => {
+  it('is org by default', () => {
     expect(serviceSchema.parse({ agent_id: 'x' }).server.task_access).toBe('org');
   });
 
-  it('cannot be told by who asked while nobody signs in', () => {
+  it('may not be by requester without sign-in', () => {
     const server = { task_access: 'requester' };
     expect(findings(server)).toEqual([
       {
@@ -41,7 +41,7 @@ describe('the public address of a server', () => {
     'https://agents.example.com/?key=word',
     'https://agents.example.com/#top',
     'https://agents.example.com/ x',
-  ])('is refused where a card should not show it: %s', (url) => {
+  ])('is refused where a card should not contain it: %s', (url) => {
     expect(findings({ public_url: url })).toEqual([
       {
         path: ['server', 'public_url'],
@@ -55,7 +55,7 @@ describe('the public address of a server', () => {
 
 describe('the origins of a server', () => {
   it.each(['*', 'https://desk.example.com', 'http://localhost:3000', 'http://[::1]:8080'])(
-    'may hold %s',
+    'may contain %s',
     (origin) => {
       expect(findings({ cors_origins: [origin] })).toEqual([]);
     },
@@ -85,14 +85,14 @@ describe('the origins of a server', () => {
 
 describe('the trusted proxies of a server', () => {
   it.each(['192.0.2.1', '10.0.0.0/8', '2001:db8::/32', 'loopback', 'linklocal', 'uniquelocal'])(
-    'may hold %s',
+    'may contain %s',
     (proxy) => {
       expect(findings({ rate_limit: { trusted_proxies: [proxy] } })).toEqual([]);
     },
   );
 
   it.each(['proxy.example.com', '10.0.0.0/33', '0.0.0.0/0', '::/0', 'none'])(
-    'are refused when they are no proxies: %s',
+    'are refused when they are not addresses: %s',
     (proxy) => {
       expect(findings({ rate_limit: { trusted_proxies: [proxy] } })).toEqual([
         {

@@ -13,17 +13,17 @@ it.each([
   'enabled: true, tools: {t: gold}',
   'enabled: true, tools: {t: gold, u: silver}, acr_hierarchy: [silver, gold]',
   'enabled: true, tools: {t: {acr: gold, optional: true}}, acr_hierarchy: [silver, gold]',
-])('accepts %s', (section) => {
+])('the step-up section accepts %s', (section) => {
   expect(steppingUp(section)).toEqual([]);
 });
 
-it('refuses to be enabled without tools', () => {
+it('the step-up section needs tools when it is enabled', () => {
   expect(steppingUp('enabled: true, tools: {}')).toEqual([
     'error 3:35 security.step_up.tools | step-up is enabled and lists no tools; add tools: {<tool>: <acr>}, or set enabled: false',
   ]);
 });
 
-it('refuses each required acr that the hierarchy does not hold', () => {
+it('the step-up section refuses each acr outside the hierarchy', () => {
   expect(
     steppingUp('enabled: true, tools: {t: gold, u: tin, v: silver}, acr_hierarchy: [silver]'),
   ).toEqual([
@@ -33,7 +33,7 @@ it('refuses each required acr that the hierarchy does not hold', () => {
 });
 
 it.each([`'a"b'`, "'a\\b'", '"gol\u00e4"', '"a\\nb"'])(
-  'refuses the acr %s, which no header could carry',
+  'the step-up section refuses the acr %s, which no header can carry',
   (acr) => {
     expect(steppingUp(`enabled: true, tools: {t: ${acr}}`)).toEqual([
       'error 3:39 security.step_up.tools.t | an acr must be printable ASCII without quotes and backslashes',
@@ -41,13 +41,13 @@ it.each([`'a"b'`, "'a\\b'", '"gol\u00e4"', '"a\\nb"'])(
   },
 );
 
-it('refuses to be enabled where nobody could ever step up', () => {
+it('the step-up section is refused where no caller can step up', () => {
   expect(steppingUp('enabled: true, tools: {t: gold}', 'auth: {required: true}')).toEqual([
     'error 3:22 security.step_up.enabled | no caller can step up without auth.providers, so every call of these tools would be denied; add a provider, or set enabled: false',
   ]);
 });
 
-it('judges the acr of a rule that says more than that', () => {
+it('the step-up section checks the acr of a rule with more settings', () => {
   expect(
     steppingUp('enabled: true, tools: {t: {acr: tin}, u: {acl: gold}}, acr_hierarchy: [silver]'),
   ).toEqual([

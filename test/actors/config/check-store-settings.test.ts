@@ -8,13 +8,13 @@ function findings(store: object, env: Record<string, string> = {}) {
 
 const url = 'postgres://agent:pass-word-9@db.example.com:5432/agents?sslmode=verify-full';
 
-describe('the database of the tasks', () => {
-  it('is a file that needs nothing, unless another is named', () => {
+describe('the task store', () => {
+  it('is a file without settings, unless another is named', () => {
     expect(findings({})).toEqual([]);
     expect(findings({}, { SERVICE_DATABASE_URL: url })).toEqual([]);
   });
 
-  it('is a server whose URL stands in a variable', () => {
+  it('is a server whose URL is in a variable', () => {
     expect(findings({ kind: 'postgres' }, { SERVICE_DATABASE_URL: url })).toEqual([]);
     expect(findings({ kind: 'postgres', url_env: 'MY_URL' }, { MY_URL: url })).toEqual([]);
   });
@@ -22,7 +22,7 @@ describe('the database of the tasks', () => {
   it.each([
     [{}, 'SERVICE_DATABASE_URL', ['store', 'kind']],
     [{ url_env: 'MY_URL' }, 'MY_URL', ['store', 'url_env']],
-  ])('cannot be used without that variable, as in %j', (settings, variable, path) => {
+  ])('needs that variable, as in %j', (settings, variable, path) => {
     expect(findings({ kind: 'postgres', ...settings })).toEqual([
       {
         path,
@@ -33,7 +33,7 @@ describe('the database of the tasks', () => {
   });
 
   it.each(['mysql://agent:pass-word-9@db.example.com/agents', 'pass-word-9', 'db.example.com'])(
-    'is not told of a variable that holds no URL of PostgreSQL, such as %s',
+    'refuses a variable without a PostgreSQL URL, such as %s, without quoting it',
     (text) => {
       expect(findings({ kind: 'postgres' }, { SERVICE_DATABASE_URL: text })).toEqual([
         {
@@ -62,7 +62,7 @@ describe('the database of the tasks', () => {
     expect(findings({ kind: 'postgres' }, { SERVICE_DATABASE_URL: asked })).toEqual([]);
   });
 
-  it('is warned of that trusts whoever answers', () => {
+  it('causes a warning when it trusts any server', () => {
     const text = 'postgres://db.example.com/agents?sslmode=no-verify';
     expect(findings({ kind: 'postgres' }, { SERVICE_DATABASE_URL: text })).toEqual([
       {
@@ -74,7 +74,7 @@ describe('the database of the tasks', () => {
     ]);
   });
 
-  it('keeps a log that is not rotated', () => {
+  it('needs a log without rotation', () => {
     const config = serviceSchema.parse({ agent_id: 'x', store: { kind: 'postgres' } });
     const env = { SERVICE_DATABASE_URL: url };
     const isWritten = (path: readonly (string | number)[]) => path.join('.') === 'audit.rotation';
@@ -88,7 +88,7 @@ describe('the database of the tasks', () => {
     ]);
   });
 
-  it('has no server settings where it is a file', () => {
+  it('has no server settings for a file', () => {
     expect(findings({ url_env: 'MY_URL', schema: 'refunds', pool: 5 })).toEqual(
       ['url_env', 'schema', 'pool'].map((key) => ({
         path: ['store', key],
@@ -106,7 +106,7 @@ describe('the database of the tasks', () => {
     'x'.repeat(41),
     'pg_refunds',
     'information_schema',
-  ])('has no schema of the name %j', (schema) => {
+  ])('may not have a schema named %j', (schema) => {
     expect(serviceSchema.safeParse({ agent_id: 'x', store: { schema } }).success).toBe(false);
   });
 });

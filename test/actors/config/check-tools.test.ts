@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { linesOf, read } from './reading.ts';
 
-it('refuses a tool that is listed twice', () => {
+it('a tool may not be listed twice', () => {
   const text =
     'agent_id: x\ntools: [{name: t}, {name: u}, {name: t}]\nbuiltin_tools: [uuid_generate, uuid_generate]';
   expect(linesOf(read(text))).toEqual([
@@ -10,7 +10,7 @@ it('refuses a tool that is listed twice', () => {
   ]);
 });
 
-it('lets `tools` configure a builtin tool', () => {
+it('`tools` may configure a builtin tool', () => {
   const text = 'agent_id: x\ntools: [{name: uuid_generate}]\nbuiltin_tools: [uuid_generate]';
   expect(linesOf(read(text))).toEqual([]);
 });
@@ -22,13 +22,13 @@ it.each([
     '',
     expect.stringMatching(/^there is no such builtin tool; there are http_request, web_search, /),
   ],
-])('answers the builtin tool %j with the nearest', (name, message) => {
+])('an unknown builtin tool %j is answered with the nearest one', (name, message) => {
   const [line = ''] = linesOf(read(`agent_id: x\nbuiltin_tools: [${JSON.stringify(name)}]`));
   expect(line.split(' | ')).toEqual(['error 2:17 builtin_tools.0', expect.any(String)]);
   expect(line.split('builtin_tools.0: ')[1]).toEqual(message);
 });
 
-it('refuses a setting of another tool, and warns of one that nobody knows', () => {
+it('a setting of another tool is refused, and an unknown one causes a warning', () => {
   const text = `agent_id: x
 builtin_tools: [web_search]
 tools:
@@ -41,7 +41,7 @@ tools:
   ]);
 });
 
-it('lets a model run no program that is not listed, no shell, and none without a sandbox', () => {
+it('a model may run only listed programs, no shell, and none without a sandbox', () => {
   const needs =
     'cli_execute needs the programs that it may run; add {name: cli_execute, config: {commands: [jq]}} to tools';
   const shell = 'this is a shell, which can run any program; list the required programs';

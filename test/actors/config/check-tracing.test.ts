@@ -18,7 +18,7 @@ describe('checkTracing', () => {
     [{ enabled: true, sampler: 'parentbased_traceidratio:0.25' }],
     [{ enabled: true, endpoint: 'https://collector.example.com/in' }],
     [{ enabled: false, sampler: 'sometimes', endpoint: 'nowhere' }],
-  ])('has nothing to say of %j', (tracing) => {
+  ])('accepts %j', (tracing) => {
     expect(problemsOf(tracing)).toEqual([]);
   });
 

@@ -12,11 +12,11 @@ it.each<[string, string, string[]]>([
   ['$$${NAME}', '$${NAME}', []],
   ['${NESTED}', '${NAME}', ['${NAME}']],
   ['$NAME {tool} $ $$', '$NAME {tool} $ $$', []],
-])('turns %s into %s', (text, expanded, values) => {
+])('variables in %s become %s', (text, expanded, values) => {
   expect(expandVariables(text, env)).toEqual({ text: expanded, values, complaints: [] });
 });
 
-it('names each variable that is missing and fills in the rest', () => {
+it('each missing variable is named, and the others are filled in', () => {
   expect(expandVariables('${A}-${NAME}-${toString}', env)).toEqual({
     text: '-ann-',
     values: ['ann'],
@@ -27,7 +27,7 @@ it('names each variable that is missing and fills in the rest', () => {
   });
 });
 
-it.each(['${', '${1X}', '${NAME:-x}', '${}'])('refuses %s', (text) => {
+it.each(['${', '${1X}', '${NAME:-x}', '${}'])('a reference such as %s is refused', (text) => {
   expect(expandVariables(text, env).complaints).toEqual([
     'write a variable as ${NAME}, and a literal ${ as $${',
   ]);

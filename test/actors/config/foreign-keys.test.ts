@@ -41,7 +41,7 @@ it.each([
     'auth: {providers: [{type: gcp_iap, settings: {}}]}',
     'error 2:27 auth.providers.0.type | auth.providers.0.type: this must be one of static_token, oidc, http_verifier, directory_ad, cloud_iap, cloud_sigv4; gcp_iap is cloud_iap here',
   ],
-])('names the place here of %s', (line, problem) => {
+])('a key of another product, %s, is answered with our key', (line, problem) => {
   expect(linesOf(read(`${head}${line}\n`))).toContain(problem);
 });
 

@@ -82,7 +82,7 @@ it('refuses text nested 5000 deep, twice in one process', () => {
   }
 });
 
-it('names every duplicate key and goes on', () => {
+it('names every duplicate key and continues', () => {
   const text = 'agent_id: x\nagent_id: y\nsecurity:\n  defer: {enabled: false, enabled: true}\n';
   expect(linesOf(read(text))).toEqual([
     'error 2:1 agent_id | the key agent_id is written twice; keep one',
@@ -90,7 +90,7 @@ it('names every duplicate key and goes on', () => {
   ]);
 });
 
-it('takes a byte order mark, CRLF and a hundred aliases', () => {
+it('accepts a byte order mark, CRLF and a hundred aliases', () => {
   const text = `\uFEFFagent_id: &a x\r\nchannels: [${'*a,'.repeat(100)}]\r\n`;
   expect(read(text)).toMatchObject({ ok: true, config: { channels: Array(100).fill('x') } });
 });

@@ -52,7 +52,7 @@ describe('an included policy', () => {
     expect(loaded.files).toEqual(['shared/payments.yaml', 'more.yaml']);
   });
 
-  it('from a URL is read from its kept copy', () => {
+  it('from a URL is read from its local copy', () => {
     const text = stringify({ security: holding() });
     const sha256 = digestOf(text);
     const url = 'https://policies.example.com/payments.yaml?token=x';
@@ -107,17 +107,17 @@ describe('an included policy', () => {
       /^service\.yaml:5:9: https:\/\/policies\.example\.com\/x\.yaml has not been fetched yet; start the agent, which fetches it once$/,
     ],
     [
-      'a kept copy with another digest',
+      'a local copy with another digest',
       [from('https://policies.example.com/x.yaml'), { [keptPolicyPath(sha256)]: {} }],
       /^service\.yaml:5:9: the kept copy of https:\/\/policies\.example\.com\/x\.yaml, \.service\/policies\/a+\.yaml, has another digest; remove it$/,
     ],
     [
-      'a digest that is none',
+      'an invalid digest',
       [including({ url: 'https://x.example.com/', sha256: 'A' })],
       /^service\.yaml:6:\d+: .*SHA-256 in lower-case hexadecimal digits$/,
     ],
     [
-      'text that is no policy',
+      'an invalid policy',
       [including('a.yaml'), { 'a.yaml': 'just a text' }],
       /^a\.yaml:1:1: an included policy must be a map with the key security, as in service\.yaml$/,
     ],
@@ -149,11 +149,11 @@ describe('an included policy', () => {
       ],
       /^a\.yaml:5:\d+: /,
     ],
-  ])('is refused with one sentence and its place: %s', (_, given, sentence) => {
+  ])('is refused with one message and its place: %s', (_, given, sentence) => {
     expect(problemsOf(...given)).toEqual([expect.stringMatching(sentence)]);
   });
 
-  it('is refused behind a link that leads out of the folder', () => {
+  it('is refused through a link that leaves the folder', () => {
     const outside = temporaryFolder();
     writeFileSync(join(outside, 'policy.yaml'), stringify({ security: holding() }));
     const { folder } = read({});
@@ -279,7 +279,7 @@ describe('two policies together', () => {
       /^service\.yaml:\d+:\d+: the quorum can never be met: 1 approvals are needed and 0 may approve both by this rule and by a\.yaml:\d+:\d+; /,
     ],
     [
-      'a quorum of the agent above the people on both lists',
+      'two disjoint included lists',
       [
         { ...holding({ ...hold, quorum: 2 }), ...including('./a.yaml') },
         {

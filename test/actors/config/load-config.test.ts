@@ -37,7 +37,7 @@ it('reads service.yaml with the variables of the environment', () => {
   });
 });
 
-it('says what to do when there is no file', () => {
+it('names the remedy when the file is missing', () => {
   expect(loadConfig(directory, {})).toEqual(
     problem(
       `there is no service.yaml in ${directory}; copy examples/refunds to start, or pass --dir`,

@@ -35,7 +35,7 @@ function check(text: string): void {
   }
 }
 
-it('never throws and places every problem, for any text', () => {
+it('the parser never throws and places every problem, for any text', () => {
   const yamlish = fc.string({
     unit: fc.constantFrom(...'ab:-[]{},&*!|>\'"#%@`\n \t?~<.0$'),
     maxLength: 60,
@@ -43,7 +43,7 @@ it('never throws and places every problem, for any text', () => {
   fc.assert(fc.property(fc.oneof(fc.string(), yamlish), check), { numRuns: runs(1000) });
 });
 
-it('never throws and shows no secret, for a valid file with pieces changed', () => {
+it('the parser never throws and reveals no secret, for a changed valid file', () => {
   const edit = fc.record({
     at: fc.nat(valid.length),
     length: fc.nat(12),
@@ -63,7 +63,7 @@ it('never throws and shows no secret, for a valid file with pieces changed', () 
   fc.assert(fc.property(texts, check), { numRuns: runs(500) });
 });
 
-it('never throws for any values under the known keys', () => {
+it('the parser never throws for any values under the known keys', () => {
   const keys = ['agent_id', 'model', 'tools', 'auth', 'security', 'defer', 'providers', 'enabled'];
   const { tree } = fc.letrec((tie) => ({
     tree: fc.oneof(

@@ -146,7 +146,7 @@ describe('a file with every section', () => {
     expect(config?.server.rate_limit?.write_burst).toBe(100);
   });
 
-  it('keeps the settings of its providers and calls one without a name by its type', () => {
+  it('keeps the settings of its providers and names a provider after its type', () => {
     expect(config?.auth).toEqual({
       required: true,
       providers: [
@@ -168,7 +168,7 @@ describe('a file with every section', () => {
   });
 });
 
-it('fills in every default', () => {
+it('the parser fills in every default', () => {
   expect(read('agent_id: x')).toEqual({
     ok: true,
     problemAt: expect.any(Function),
@@ -287,7 +287,7 @@ it('fills in every default', () => {
   });
 });
 
-describe('shape', () => {
+describe('the shape', () => {
   it.each([
     ['version: one', '1:1 agent_id | agent_id: this key is missing; add it'],
     ['# a\n\n  version: 1.0.0', '3:3 agent_id | agent_id: this key is missing; add it'],
@@ -361,7 +361,7 @@ describe('shape', () => {
   });
 });
 
-describe('unknown keys', () => {
+describe('an unknown key', () => {
   it.each([
     ['security: {defre: {}}', 'error 2:12 security.defre', 'did you mean defer?'],
     ['security: {defer: {tols: {}}}', 'error 2:20 security.defer.tols', 'did you mean tools?'],
@@ -383,14 +383,14 @@ describe('unknown keys', () => {
     ['securty: {defer: {enabled: true}}', 'error 2:1 securty', 'did you mean security?'],
     ['egres: {mode: deny-all}', 'error 2:1 egres', 'did you mean egress?'],
     ['something_else: 1', 'warning 2:1 something_else', 'remove it'],
-  ])('finds one in %s', (text, place, advice) => {
+  ])('is found in %s', (text, place, advice) => {
     const path = place.split(' ')[2];
     expect(linesOf(read(`agent_id: x\n${text}`))).toContain(
       `${place} | ${path}: unknown key; ${advice}`,
     );
   });
 
-  it('finds one in the settings of a provider by its type', () => {
+  it('is found in the settings of a provider by its type', () => {
     const text =
       'agent_id: x\nauth: {providers: [{type: static_token, settings: {token: "${A}", tokn: b}}]}';
     expect(linesOf(read(text, { A: 'a' }))).toEqual([
@@ -398,14 +398,14 @@ describe('unknown keys', () => {
     ]);
   });
 
-  it('leaves what is free in form alone', () => {
+  it('is allowed where the form is free', () => {
     const text = 'agent_id: x\nmodel: {script: [{tool: t, args: {c: 1}}]}';
     expect(linesOf(read(text))).toEqual([]);
   });
 });
 
 describe('variables', () => {
-  it('are filled in in values and not in keys', () => {
+  it('are filled in in values, but not in keys', () => {
     const text = 'agent_id: ${ID}\ncard: {security_schemes: {"${ID}": "<${ID}>", raw: "$${ID}"}}';
     const reading = read(text, { ID: 'refunds' });
     expect(reading).toMatchObject({
@@ -417,7 +417,7 @@ describe('variables', () => {
     });
   });
 
-  it('are an error where they are missing, and nothing else is said of that place', () => {
+  it('cause one error each where they are missing', () => {
     const text =
       'agent_id: x\nsecurity:\n  defer:\n    default_timeout: ${WAIT}\n    enabled: true\n    tools: {t: {to: "${TO}"}}';
     expect(linesOf(read(text))).toEqual([
@@ -426,7 +426,7 @@ describe('variables', () => {
     ]);
   });
 
-  it('are never put where the name of a variable belongs', () => {
+  it('are not filled in where a variable name is expected', () => {
     const text =
       'agent_id: x\nauth: {providers: [{type: static_token, settings: {token_env: "${TOKEN}"}}]}';
     expect(linesOf(read(text, { TOKEN: 'secret' }))).toEqual([
@@ -435,7 +435,7 @@ describe('variables', () => {
   });
 });
 
-it('reports all problems at once, in the order of the file', () => {
+it('all problems are reported at once, in the order of the file', () => {
   const text = `agent_id: Bad Id
 model: {provider: gpt}
 tools: [{name: t}, {}, {name: t}]
@@ -472,7 +472,7 @@ security:
   ]);
 });
 
-it('prints a problem with its place', () => {
+it('a problem is printed with its place', () => {
   const problem = {
     message: 'it is wrong',
     file: 'service.yaml',

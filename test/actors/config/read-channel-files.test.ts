@@ -53,7 +53,7 @@ const withTelegram = (text: string) => read('telegram', { 'telegram-config.yaml'
 const withWebhook = (text: string, rest = '') =>
   read('webhook', { 'webhook-config.yaml': text }, env, rest);
 
-it('reads nothing for channels that are not listed', () => {
+it('channel files are read only for listed channels', () => {
   const files = { 'slack-config.yaml': '][', 'webhook-config.yaml': '][' };
   expect(read('console', files, {})).toEqual({ channels: idle, lines: [] });
 });
@@ -62,7 +62,7 @@ describe('slack', () => {
   it.each([
     ['without a file', {}],
     ['with an empty file', { 'slack-config.yaml': '' }],
-    ['with comments alone', { 'slack-config.yaml': '# nothing yet\n' }],
+    ['with only comments', { 'slack-config.yaml': '# nothing yet\n' }],
     ['with an empty section', { 'slack-config.yaml': 'adapter: slack\nsettings:\n  # none\n' }],
   ])('has defaults %s', (_, files) => {
     const { channels, lines } = read('console, slack', files);
@@ -72,7 +72,7 @@ describe('slack', () => {
     expect(channels.slack?.appToken).toBe(appToken);
   });
 
-  it('takes what its file says', () => {
+  it('uses the settings of its file', () => {
     const text = `adapter: slack
 settings:
   bot_token_env: A
@@ -102,7 +102,7 @@ settings:
   it.each<[string, NodeJS.ProcessEnv, string]>([
     ['a token', { SLACK_BOT_TOKEN: botToken }, 'SLACK_APP_TOKEN is'],
     ['both tokens', { SLACK_APP_TOKEN: ' ' }, 'SLACK_BOT_TOKEN and SLACK_APP_TOKEN are'],
-  ])('does not run without %s', (_, variables, names) => {
+  ])('does not start without %s', (_, variables, names) => {
     const message = `${names} not set, so the slack adapter does not run; ${untold}`;
     expect(read('console, slack', {}, variables)).toEqual({
       channels: idle,
@@ -110,7 +110,7 @@ settings:
     });
   });
 
-  it('says where its file names a token that is not set', () => {
+  it('reports the place of an unset token variable in its file', () => {
     const text = 'settings:\n  api_url: https://slack.com/api/\n  app_token_env: MINE\n';
     expect(withSlack(text)).toEqual({
       channels: idle,
@@ -142,13 +142,13 @@ settings:
       ],
     ],
     [
-      'of another kind beside one that is not set',
+      'of another kind next to an unset one',
       { SLACK_BOT_TOKEN: 'canary' },
       [
         'SLACK_BOT_TOKEN does not hold the bot token, which begins with xoxb-; copy it from the page OAuth & Permissions of the app',
       ],
     ],
-  ])('refuses tokens that are %s, and names the variables alone', (_, variables, messages) => {
+  ])('refuses tokens that are %s, and names only the variables', (_, variables, messages) => {
     const { channels, lines } = read('slack', {}, variables);
     expect(channels).toEqual(idle);
     expect(lines.filter((line) => line.startsWith('error'))).toEqual(
@@ -213,7 +213,7 @@ settings:
       ],
     ],
     ['settings: {}\nsettings: {}\n', ['error 2:1: the key settings is written twice; keep one']],
-  ])('says where in its file something is wrong: %s', (text, expected) => {
+  ])('reports the place of an error in its file: %s', (text, expected) => {
     const { channels, lines } = withSlack(text);
     expect(lines.map((line) => line.replace('slack-config.yaml:', ''))).toEqual(expected);
     expect(lines.join('\n')).not.toContain('canary');
@@ -221,14 +221,14 @@ settings:
     expect(channels.slack === null).toBe(isWrong);
   });
 
-  it('hides a secret that could be the name of a variable', () => {
+  it('hides a secret that could be a variable name', () => {
     const { lines } = withSlack('settings: {bot_token_env: canaryOfToken}');
     expect(lines).toEqual([
       `warning slack-config.yaml:1:27: the variable named here is not set, so the slack adapter does not run; ${untold}`,
     ]);
   });
 
-  it('refuses a file that is too large, of another encoding, or a folder', () => {
+  it('refuses a file that is too large or in another encoding, or a folder', () => {
     const directory = temporaryFolder();
     writeFileSync(join(directory, 'service.yaml'), 'agent_id: x\nchannels: [slack]\n');
     const file = join(directory, 'slack-config.yaml');
@@ -256,7 +256,7 @@ settings:
     );
   });
 
-  it('never throws and never shows a secret, whatever its file holds', () => {
+  it('never throws and never shows a secret, for any content of its file', () => {
     const piece = fc.constantFrom(
       'settings:',
       'adapter: slack',
@@ -289,7 +289,7 @@ describe('telegram', () => {
   const everybody =
     'without allowed_users anyone who finds the bot can use the agent; list who may';
 
-  it('has defaults, and warns that everybody may speak to it', () => {
+  it('has defaults, and warns that everyone may use it', () => {
     const { channels, lines } = read('telegram');
     expect(lines).toEqual([`warning service.yaml:2:12: ${everybody}`]);
     expect(channels).toEqual({
@@ -305,7 +305,7 @@ describe('telegram', () => {
     expect(inspect(channels)).not.toContain('canary');
   });
 
-  it('takes ids and names of users', () => {
+  it('accepts ids and names of users', () => {
     const { channels, lines } = withTelegram(
       'settings:\n  api_url: https://bots.example/\n  allowed_users: [12345, "678", ann, "@Bob"]\n',
     );
@@ -349,7 +349,7 @@ describe('telegram', () => {
         'error 1:27: SLACK_BOT_TOKEN does not hold the token of a bot, which is a number, a colon and letters; copy it from BotFather',
       ],
     ],
-  ])('says where in its file something is wrong: %s', (text, expected) => {
+  ])('reports the place of an error in its file: %s', (text, expected) => {
     const { lines } = withTelegram(text);
     expect(lines.map((line) => line.replace('telegram-config.yaml:', ''))).toEqual(expected);
   });
@@ -370,7 +370,7 @@ describe('webhook', () => {
     });
   });
 
-  it('takes its targets with their secrets, which do not show', () => {
+  it('reads its targets with their secrets, which are not shown', () => {
     const { channels, lines } = withWebhook(
       `settings:\n  dashboard_url: https://desk.example\n  targets:\n    ops: ${ops}\n`,
     );
@@ -383,7 +383,7 @@ describe('webhook', () => {
     expect(JSON.stringify(channels) + inspect(channels, { depth: 9 })).not.toContain('canary');
   });
 
-  it('leaves out a target whose secret is not set', () => {
+  it('omits a target without its secret', () => {
     const { channels, lines } = withWebhook(
       `settings:\n  targets:\n    ops: ${ops}\n    desk: {url: "https://d.example", secret_env: DESK}\n`,
     );
@@ -393,7 +393,7 @@ describe('webhook', () => {
     expect(Object.keys(channels.webhook?.targets ?? {})).toEqual(['ops']);
   });
 
-  it('does not run when no target has its secret', () => {
+  it('does not start when no target has its secret', () => {
     const { channels } = withWebhook(
       'settings: {targets: {d: {url: "https://d.ex", secret_env: D}}}',
     );
@@ -421,13 +421,13 @@ describe('webhook', () => {
       '{url: "https://d.ex", secret_env: whsec_canaryCanary}',
       'error 1:59: settings.targets.d.secret_env: this must be the bare name of an environment variable, never the secret itself',
     ],
-  ])('says where in its file a target is wrong: %s', (target, line) => {
+  ])('reports the place of a wrong target in its file: %s', (target, line) => {
     const text = `settings: {targets: {d: ${target}}}`;
     const { lines } = read('webhook', { 'webhook-config.yaml': text }, { ...env, SHORT: 'canary' });
     expect(lines.map((found) => found.replace('webhook-config.yaml:', ''))).toEqual([line]);
   });
 
-  it('is refused as the target of a held call under a name it does not have', () => {
+  it('is refused as the target of a held call under an unknown target name', () => {
     const rest =
       'security:\n  defer:\n    enabled: true\n    default_timeout: 5m\n    tools:\n' +
       '      t: {to: "channel:webhook:opps"}\n' +
@@ -452,7 +452,7 @@ describe('teams', () => {
     return { channels, lines: lines.map((line) => line.replace('teams-config.yaml:', '')) };
   };
 
-  it('takes the URLs of its targets from the environment, and does not show them', () => {
+  it('reads the URLs of its targets from the environment, and does not show them', () => {
     const { channels, lines } = readTeams(` ${url}\n`);
     expect(lines).toEqual([]);
     expect(channels.teams?.pageUrl).toBe('https://agent.example.com');
@@ -473,7 +473,7 @@ describe('teams', () => {
         'error 1:38: the value of DESK_URL is no https URL of a webhook; copy it from the workflow in Teams again',
       ],
     ),
-  ])('says what is wrong with %s', (_, value, line) => {
+  ])('reports %s as wrong', (_, value, line) => {
     expect(readTeams(value)).toEqual({ channels: idle, lines: [line] });
   });
 

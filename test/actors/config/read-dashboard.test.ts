@@ -19,7 +19,7 @@ function linesOf(text: string): string[] {
   return [...problems.map(line('error')), ...warnings.map(line('warning'))];
 }
 
-it('is nothing without the file, and has defaults for all but the sign-in', () => {
+it('the dashboard file may be missing, and has defaults except for the sign-in', () => {
   expect(readDashboard(temporaryFolder(), {})).toBeNull();
   const reading = read(`sign_in: ${signIn}\noperators: [" Ann@Example.com", "group:ops"]\n`);
   expect(reading?.settings).toMatchObject({
@@ -50,7 +50,7 @@ it.each([
     `sign_in: {issuer: "https://id.example.com", client_id: c, client_secret_env: UNSET}\noperators: [a@b.io]`,
     /^error 1:78 the environment variable UNSET is not set/,
   ],
-])('reports a problem with its place: %s', (text, line) => {
+])('the dashboard file has a problem with its place: %s', (text, line) => {
   expect(linesOf(text)).toEqual([expect.stringMatching(line)]);
 });
 
@@ -62,6 +62,6 @@ it.each([
   ['https://ops.example.com/desk', false],
   ['https://OPS.example.com', false],
   ['ops.example.com', false],
-])('takes %s as the origin of a page: %s', (text, isOrigin) => {
+])('the page origin of %s is %s', (text, isOrigin) => {
   expect(isPageOrigin(text)).toBe(isOrigin);
 });

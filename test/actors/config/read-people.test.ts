@@ -22,11 +22,11 @@ function reading(text: string) {
   return readPeople(directory, {});
 }
 
-it('has nobody without a file', () => {
+it('the people are empty without a file', () => {
   expect(readPeople(directory, {})).toEqual({ people: nobody, problems: [], warnings: [] });
 });
 
-it('reads groups, rotations, shifts and absences', () => {
+it('the people file has groups, rotations, shifts and absences', () => {
   const { people, problems, warnings } = reading(`
 zone: Europe/Berlin
 groups:
@@ -131,7 +131,7 @@ it.each([
     'away: [{person: a@b.de, until: 2027-01-01, delegate: c@d.de}, {person: c@d.de, until: 2027-01-01, delegate: a@b.de}]',
     'people.yaml:1:54: these delegations form a circle; name someone else',
   ],
-])('%s is refused', (text, sentence) => {
+])('the people file %s is refused', (text, sentence) => {
   const { people, problems } = reading(text);
   expect(formatProblem(problems[0] as never).slice(0, sentence.length)).toBe(sentence);
   expect(people).toEqual(nobody);

@@ -12,21 +12,21 @@ function read(text: string) {
   return readSection(folder, 'secrets', { PLACE: 'kept' });
 }
 
-it('reads where secrets are, before anything that they fill in', () => {
+it('the secrets section is read before variables are filled in', () => {
   const text = 'agent_id: "${UNSET}"\nsecrets: {providers: [env], path: "${PLACE}/s.enc"}\n';
   expect(read(text)).toEqual({ providers: ['env'], path: 'kept/s.enc' });
 });
 
 it.each([
-  ['nothing is written', ''],
-  ['they are not mentioned', 'agent_id: x\n'],
-  ['a provider is not known', 'secrets: {providers: [vault]}\n'],
-  ['the file is no YAML', 'secrets: [\n'],
+  ['it is empty', ''],
+  ['it is missing', 'agent_id: x\n'],
+  ['a provider is unknown', 'secrets: {providers: [vault]}\n'],
+  ['the file is not YAML', 'secrets: [\n'],
   ['the file is nested too deeply', '['.repeat(5000)],
-])('takes the usual places when %s', (_, text) => {
+])('the secrets section has its defaults when %s', (_, text) => {
   expect(read(text)).toEqual(usual);
 });
 
-it('takes the usual places when there is no file', () => {
+it('the secrets section has its defaults when there is no file', () => {
   expect(readSection(temporaryFolder(), 'secrets', {})).toEqual(usual);
 });

@@ -23,7 +23,7 @@ function faults(text: string): string[] {
 }
 
 describe('the JSON Schema of service.yaml', () => {
-  it('is one of draft-07', () => {
+  it('is valid draft-07', () => {
     expect(ajv.validateSchema(schema as object)).toBe(true);
     expect(schema).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -33,7 +33,7 @@ describe('the JSON Schema of service.yaml', () => {
     });
   });
 
-  it('takes the refund agent', () => {
+  it('accepts the refund agent', () => {
     const text = readFileSync(
       new URL('../../../examples/refunds/service.yaml', import.meta.url),
       'utf8',
@@ -41,7 +41,7 @@ describe('the JSON Schema of service.yaml', () => {
     expect(faults(text)).toEqual([]);
   });
 
-  it('says durations as they are written', () => {
+  it('writes durations as users do', () => {
     const { default: usual } = at(schema, ['security', 'defer', 'default_timeout']);
     expect(usual).toBe('10m');
     expect(at(schema, ['store', 'retention']).default).toBe('7d');
@@ -92,12 +92,12 @@ describe('the JSON Schema of service.yaml', () => {
     'agent_id: a\nsecurity: {defer: {enabled: true, tools: {t: {to: ["channel:console:*"]}}}}',
     'agent_id: a\nserver: {write_timeout: "0"}',
     'agent_id: a\nsecurity: {step_up: {tools: {t: {acr: ""}}}}',
-  ])('takes what the daemon takes: %s', (text) => {
+  ])('accepts what the daemon accepts: %s', (text) => {
     expect(isTaken(text)).toBe(true);
     expect(faults(text)).toEqual([]);
   });
 
-  it('takes every file that the daemon takes', { timeout: 120_000 }, () => {
+  it('accepts every file that the daemon accepts', { timeout: 120_000 }, () => {
     let taken = 0;
     const check = (service: unknown) => {
       const text = stringify(service);

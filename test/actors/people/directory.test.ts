@@ -23,7 +23,7 @@ const people: People = {
 };
 
 describe('a directory', () => {
-  it('knows groups, rotations, tokens and Slack groups', () => {
+  it('reads groups, rotations, tokens and Slack groups', () => {
     const directory = new PeopleDirectory(people);
     directory.keepSlackGroup('S0LEGAL', ['Bo@Example.com', 'nonsense'], 0);
     const caller = aCaller({
@@ -47,7 +47,7 @@ describe('a directory', () => {
     expect(directory.onCall('none', 0)).toBeNull();
   });
 
-  it('takes no group of another provider from the name of a group', () => {
+  it('does not match the group name of another provider', () => {
     const directory = new PeopleDirectory(nobody, ['okta', 'okta/eu', 'dashboard']);
     const entriesOf = (provider: string, group: string) =>
       directory.standingOf({ email: null, caller: aCaller({ provider, groups: [group] }) }, 0).as;
@@ -58,7 +58,7 @@ describe('a directory', () => {
     expect(entriesOf('okta', 'dashboard/staff')).toEqual(['group:okta/dashboard/staff']);
   });
 
-  it('reads a Slack group every half minute, and counts its members for a minute at most', async () => {
+  it('reads a Slack group every half minute, and uses its members for a minute at most', async () => {
     const directory = new PeopleDirectory(people);
     const answers: (string[] | Error)[] = [[bo], new Error('503'), new Error('503')];
     const read: string[] = [];
@@ -86,7 +86,7 @@ describe('a directory', () => {
     expect(read).toEqual(['S0LEGAL', 'S0LEGAL', 'S0LEGAL', 'S0LEGAL']);
   });
 
-  it('names the people of approver entries', () => {
+  it('lists the people of approver entries', () => {
     const directory = new PeopleDirectory(people);
     const entries = [
       'group:legal',
@@ -101,7 +101,7 @@ describe('a directory', () => {
     });
   });
 
-  it('has a delegation while it lasts, with the groups of the person who gave it', () => {
+  it('applies a delegation during its time, with the groups of the person who gave it', () => {
     const directory = new PeopleDirectory(people);
     directory.keepSlackGroup('S0LEGAL', [], 0);
     const of = (at: number) => directory.standingOf({ email: cy, caller: null }, at);

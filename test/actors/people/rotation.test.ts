@@ -16,7 +16,7 @@ const weekly: Rotation = {
 
 const at = (time: string) => Date.parse(time);
 
-describe('turns', () => {
+describe('rotation turns', () => {
   it.each([
     ['2026-10-19T07:00:00Z', ann],
     ['2026-10-19T06:59:59Z', cy],
@@ -31,13 +31,13 @@ describe('turns', () => {
     expect(onDuty(weekly, at(time), here)).toEqual([person]);
   });
 
-  it('pass over people who are away', () => {
+  it('skip absent people', () => {
     const time = at('2026-10-20T12:00:00Z');
     expect(onDuty(weekly, time, (one) => one === ann)).toEqual([bo]);
     expect(onDuty(weekly, time, () => true)).toEqual([]);
   });
 
-  it('hand over once where the hour of the handover comes twice', () => {
+  it('change once where the local hour occurs twice', () => {
     const night = { ...weekly, people: [ann, bo], starts: '2026-10-18T02:30' };
     const times = [
       '00:29:59',
@@ -55,14 +55,14 @@ describe('turns', () => {
     expect(handoverAfter(night, at('2026-10-25T00:30:00Z'), here)).toBe(at('2026-11-01T01:30:00Z'));
   });
 
-  it('are not given to an override whose person is away', () => {
+  it('are not given to an absent override', () => {
     const [from, until] = [at('2026-10-20T00:00:00Z'), at('2026-10-21T00:00:00Z')];
     const overridden = { ...weekly, overrides: [{ person: cy, from, until }] };
     const awayAt = (...away: string[]) => onDuty(overridden, from, (one) => away.includes(one));
     expect([awayAt(cy), awayAt(cy, ann), awayAt(ann)]).toEqual([[ann], [bo], [cy]]);
   });
 
-  it('give way to an override', () => {
+  it('are replaced by an override', () => {
     const [from, until] = [at('2026-10-20T00:00:00Z'), at('2026-10-21T00:00:00Z')];
     const overridden = { ...weekly, overrides: [{ person: cy, from, until }] };
     const times = [from - 1, from, until - 1, until];
@@ -81,7 +81,7 @@ const shifts = [
 ];
 const byShifts: Rotation = { ...weekly, people: [], starts: '', shifts };
 
-describe('shifts', () => {
+describe('rotation shifts', () => {
   it.each([
     ['2026-10-19T06:59:00Z', [bo]],
     ['2026-10-19T07:00:00Z', [ann]],
@@ -91,7 +91,7 @@ describe('shifts', () => {
     expect(onDuty(byShifts, at(time), here)).toEqual(people);
   });
 
-  it('hand over once where the hour of the handover comes twice', () => {
+  it('change once where the local hour occurs twice', () => {
     const night = {
       ...byShifts,
       shifts: [
@@ -151,7 +151,7 @@ describe('the next handover', () => {
     ]);
   });
 
-  it('of shifts and overrides is to the second', () => {
+  it('of shifts and overrides is exact to the second', () => {
     const shifts = [
       { person: bo, days: [1, 2, 3, 4, 5], from: 0, to: 1_440 },
       { person: ann, days: [6, 7], from: 0, to: 1_440 },
@@ -169,7 +169,7 @@ describe('the next handover', () => {
     ]);
   });
 
-  it('is an absence that begins, and none for one person', () => {
+  it('may be the beginning of an absence, and is none for one person', () => {
     const away = at('2026-10-21T10:00:00Z');
     expect([
       later(weekly, '2026-10-20T12:00:00Z', (person, moment) => person === ann && moment >= away),

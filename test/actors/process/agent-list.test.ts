@@ -56,7 +56,7 @@ function plant(content: unknown, name = '0123456789abcdef-1-1.json'): string {
 }
 
 describe('the list of running agents', () => {
-  it('names an agent from its start to its end, in files of its user alone', () => {
+  it('contains an agent from its start to its end, in files of its user only', () => {
     expect(runningAgents(env)).toEqual([]);
     const unlist = listAgent(agent, env);
     expect(runningAgents(env)).toEqual([entry]);
@@ -68,7 +68,7 @@ describe('the list of running agents', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('holds nothing secret', () => {
+  it('contains no secret', () => {
     listAgent(agent, env);
     const [name = ''] = readdirSync(folder);
     expect(Object.keys(JSON.parse(readFileSync(join(folder, name), 'utf8')) as object)).toEqual([
@@ -81,13 +81,13 @@ describe('the list of running agents', () => {
     ]);
   });
 
-  it('stands in the home folder where no other place is named', () => {
+  it('is in the home folder by default', () => {
     listAgent(agent, { HOME: state });
     expect(readdirSync(join(state, '.local/state/holdpoint/agents'))).toHaveLength(1);
     expect(runningAgents({ HOME: state, XDG_STATE_HOME: 'not/absolute' })).toEqual([entry]);
   });
 
-  it('lets go of agents whose process is gone, or is another by now', async () => {
+  it('drops agents whose process exited or was replaced', async () => {
     const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
     await once(child, 'exit');
     plant({ ...entry, pid: child.pid }, '0123456789abcdef-1-1.json');
@@ -96,13 +96,13 @@ describe('the list of running agents', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('neither believes nor removes what was written in another container', () => {
+  it('neither uses nor removes entries of another container', () => {
     plant({ ...entry, space: 'elsewhere pid:[1]' });
     expect(runningAgents(env)).toEqual([]);
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('holds an agent that was killed and started again once', () => {
+  it('contains an agent once that was killed and started again', () => {
     listAgent(agent, env);
     const [name = ''] = readdirSync(folder);
     plant({ ...entry, space: 'an older container' }, name.replace(/-\d+-\d+/, '-1-1'));
@@ -113,15 +113,15 @@ describe('the list of running agents', () => {
   it.each([
     ['no JSON', '{'],
     ['something else', { hello: 1 }],
-    ['a folder that is not absolute', { ...entry, directory: 'here' }],
+    ['a relative folder', { ...entry, directory: 'here' }],
     ['a folder with steps back', { ...entry, directory: '/srv/../etc' }],
     ['too much', { ...entry, agent_id: 'x'.repeat(20_000) }],
-  ])('passes over %s', (_, content) => {
+  ])('skips %s', (_, content) => {
     plant(content);
     expect(runningAgents(env)).toEqual([]);
   });
 
-  it('passes over a link, a folder, and a file that others may write', () => {
+  it('skips a link, a folder, and a file that others may write', () => {
     const elsewhere = join(state, 'entry.json');
     writeFileSync(elsewhere, JSON.stringify(entry), { mode: 0o600 });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -131,27 +131,27 @@ describe('the list of running agents', () => {
     expect(runningAgents(env)).toEqual([]);
   });
 
-  it.each([0o770, 0o707, 0o777])('is not trusted where others may write (%o)', (mode) => {
+  it.each([0o770, 0o707, 0o777])('is refused where others may write (%o)', (mode) => {
     plant(entry);
     chmodSync(folder, mode);
     expect(() => runningAgents(env)).toThrow(`others may write in ${folder}; take that away`);
     expect(() => listAgent(agent, env)).toThrow(`others may write in ${folder}`);
   });
 
-  it('passes over a folder whose name a terminal would act on', () => {
+  it('skips a folder whose name could control a terminal', () => {
     plant({ ...entry, directory: '/srv/\u001b]0;refunds\u0007' });
     plant({ ...entry, directory: '/srv/refunds\nrm -r' }, '0123456789abcdef-2-2.json');
     expect(runningAgents(env)).toEqual([]);
   });
 
-  it('is not trusted through a link', () => {
+  it('is refused through a link', () => {
     const real = mkdtempSync(join(state, 'real-'));
     mkdirSync(join(state, 'holdpoint'));
     symlinkSync(real, folder);
     expect(() => runningAgents(env)).toThrow('is no folder');
   });
 
-  it.runIf(process.getuid?.() === 0)('belongs to its user, and is made nowhere else', () => {
+  it.runIf(process.getuid?.() === 0)('belongs to its user, and is created nowhere else', () => {
     plant(entry);
     chownSync(folder, 65_534, 65_534);
     expect(() => runningAgents(env)).toThrow(`${folder} belongs to another user`);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openLogFile } from '../../../src/actors/process/log-file.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
-it('refuses a pipe and a device, which would lose the lines', () => {
+it('a log file may not be a pipe or a device, which would lose the lines', () => {
   const pipe = join(temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   for (const path of [pipe, '/dev/null']) {
@@ -14,7 +14,7 @@ it('refuses a pipe and a device, which would lose the lines', () => {
   }
 });
 
-it('names a path that cannot be opened', () => {
+it('a log path that cannot be opened is named', () => {
   const folder = temporaryFolder();
   expect(() => openLogFile(folder)).toThrow(
     `the log ${folder} cannot be opened (EISDIR); name a file, which need not exist`,

@@ -33,7 +33,7 @@ function show(folder: string, ...ports: number[]): void {
   writeFileSync(join(folder, '.service/ui.json'), JSON.stringify({ dashboards }));
 }
 
-it('finds dashboards in the folder and above it, and agents beside, above and below it', () => {
+it('dashboards are found in and above the folder, and agents next to, above and below it', () => {
   const top = folderIn(temporaryFolder(), 'top');
   const workspace = folderIn(top, 'workspace');
   const agent = folderIn(workspace, 'till');
@@ -52,7 +52,7 @@ it('finds dashboards in the folder and above it, and agents beside, above and be
   ]);
 });
 
-it('looks again after a quarter of a second, also for what is new, and passes over what it cannot read', () => {
+it('the search repeats after a quarter of a second, and skips unreadable folders', () => {
   const workspace = folderIn(temporaryFolder(), 'workspace');
   const agent = folderIn(workspace, 'till');
   let now = 0;
@@ -70,7 +70,7 @@ it('looks again after a quarter of a second, also for what is new, and passes ov
   expect([...ports()]).toEqual([4200]);
 });
 
-it('opens the ports of an agent and of a dashboard whose processes were killed', async () => {
+it('the ports of killed agents and dashboards are free again', async () => {
   const workspace = folderIn(temporaryFolder(), 'workspace');
   const agent = folderIn(workspace, 'till');
   const desk = folderIn(workspace, 'desk');
@@ -89,7 +89,7 @@ it('opens the ports of an agent and of a dashboard whose processes were killed',
   expect([...ports()]).toEqual([]);
 });
 
-it('opens the ports of an agent and of a dashboard whose process ids were reused', () => {
+it('the ports of agents and dashboards with reused process ids are free again', () => {
   const workspace = folderIn(temporaryFolder(), 'workspace');
   const agent = folderIn(workspace, 'till');
   const desk = folderIn(workspace, 'desk');

@@ -32,7 +32,7 @@ function logOfLines() {
 const lines = (...numbers: number[]) =>
   numbers.map((number) => `line ${String(number).padStart(3, '0')}\n`).join('');
 
-it('renames a full file and keeps five of them, each line in one file', () => {
+it('a full log is renamed, and five are kept, each line in one file', () => {
   const { write, files, path } = logOfLines();
   write(20);
   expect(files()).toEqual({
@@ -46,7 +46,7 @@ it('renames a full file and keeps five of them, each line in one file', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-it('never writes to a file again that was renamed, so that a reader by inode gets each line once', () => {
+it('a renamed log is never written again, so a reader by inode gets each line once', () => {
   const { write, path } = logOfLines();
   write(3);
   const { ino } = statSync(path);
@@ -56,7 +56,7 @@ it('never writes to a file again that was renamed, so that a reader by inode get
   expect(readFileSync(`${path}.1`, 'utf8')).toBe(lines(1, 2, 3));
 });
 
-it('appends to the file of an earlier process, and rotates it when it is full', () => {
+it('the log of an earlier process is continued, and rotated when it is full', () => {
   const { path } = logOfLines();
   writeFileSync(path, lines(1, 2, 3));
   new RotatedLog(path, 27).write('new\n');
@@ -75,7 +75,7 @@ function refusing(refuse: (step: DiskStep) => boolean): () => void {
   return end;
 }
 
-it('drops lines while the disk is full, and then reports their number after the torn one', () => {
+it('lines are dropped while the disk is full, and then counted after the torn one', () => {
   const { write, path } = logOfLines();
   write(1);
   let isFirst = true;
@@ -99,7 +99,7 @@ it('drops lines while the disk is full, and then reports their number after the 
 });
 
 it.each(['renameSync', 'openSync'])(
-  'loses no line when the disk refuses %s during a rotation',
+  'no line is lost when the disk refuses %s during a rotation',
   (refused) => {
     const { write, files } = logOfLines();
     write(3);

@@ -41,7 +41,7 @@ async function listenIn(folder: string) {
 }
 
 describe('sweepRunFolders', () => {
-  it('removes what a killed daemon has left, with everything in it', async () => {
+  it('removes the folder of a killed daemon, with its content', async () => {
     const folder = await makeRunFolder();
     mkdirSync(join(folder, 'script-a'));
     writeFileSync(join(folder, 'script-a/customers.csv'), 'ann');
@@ -54,7 +54,7 @@ describe('sweepRunFolders', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('leaves the folder of a daemon that lives, and of one that starts', async () => {
+  it('keeps the folder of a running and of a starting daemon', async () => {
     const living = await makeRunFolder();
     const server = await listenIn(living);
     onTestFinished(() => void server.close());
@@ -66,7 +66,7 @@ describe('sweepRunFolders', () => {
     expect([living, starting].map((folder) => existsSync(folder))).toEqual([true, false]);
   });
 
-  it('leaves links and folders of people alone, whatever they are called', async () => {
+  it('keeps links and other folders, with any name', async () => {
     symlinkSync(join(parent, 'elsewhere'), join(parent, 'holdpoint-123-abcdef'));
     for (const name of ['holdpoint-refunds', 'holdpoint-12-my-agent', 'holdpoint-x-abcdef']) {
       mkdirSync(join(parent, name));
@@ -77,14 +77,14 @@ describe('sweepRunFolders', () => {
     expect(existsSync(join(parent, 'elsewhere/kept'))).toBe(true);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('leaves the folders of other users alone', async () => {
+  it.skipIf(process.getuid?.() !== 0)('keeps the folders of other users', async () => {
     const folder = await makeRunFolder();
     chownSync(folder, 65_534, 65_534);
     await sweepLater();
     expect(existsSync(folder)).toBe(true);
   });
 
-  it('says nothing when there is no temporary folder', async () => {
+  it('reports nothing when there is no temporary folder', async () => {
     vi.stubEnv('TMPDIR', join(parent, 'none'));
     await expect(sweepRunFolders()).resolves.toBeUndefined();
   });

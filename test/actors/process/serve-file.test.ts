@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { keptInspectorToken } from '../../../src/actors/process/serve-file.ts';
 import { AgentFolder } from '../../helpers/agent-folder.ts';
 
-it('keeps the token of the inspector over restarts, and replaces one that others can read', () => {
+it('the token of the inspector is kept over restarts, and replaced if others can read it', () => {
   const folder = new AgentFolder({});
   onTestFinished(() => folder.remove());
   const path = join(folder.path, 'inspector.token');

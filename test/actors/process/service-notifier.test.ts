@@ -55,15 +55,15 @@ describe('takeNotifySettings', () => {
       { NOTIFY_SOCKET: '/run/n', WATCHDOG_USEC: '0' },
       { socket: '/run/n', watchdog: null },
     ],
-  ])('reads %j as %j, and leaves nothing of it', (given, expected) => {
+  ])('reads %j as %j, and removes it from the environment', (given, expected) => {
     const env: NodeJS.ProcessEnv = { ...given, HOME: '/root' };
     expect(takeNotifySettings(env)).toEqual(expected);
     expect(env).toEqual({ HOME: '/root' });
   });
 });
 
-describe('a notifier', () => {
-  it('says one thing after the other, with nothing of the daemon around it', async () => {
+describe('a service notifier', () => {
+  it('sends one message after the other, without the environment of the daemon', async () => {
     const notify = createNotifier({ settings, log }, program());
     process.env['SERVICE_TEST_SECRET'] = 'hidden';
     await Promise.all([notify({ READY: '1', STATUS: 'ready; $(id)' }), notify({ STOPPING: '1' })]);
@@ -73,7 +73,7 @@ describe('a notifier', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('says once that it could not, and goes on', async () => {
+  it('logs a failure once, and continues', async () => {
     const notify = createNotifier({ settings, log }, program('echo "no such socket" >&2; exit 1'));
     await notify({ READY: '1' });
     await notify({ STOPPING: '1' });
@@ -81,12 +81,12 @@ describe('a notifier', () => {
     expect(warnings).toEqual([[{ reason: 'no such socket' }, 'systemd could not be notified']]);
   });
 
-  it('says what is missing where the program is', async () => {
+  it('names a missing notify program', async () => {
     await createNotifier({ settings, log }, null)({ READY: '1' });
     expect(warnings).toEqual([[{}, expect.stringContaining('systemd-notify is missing')]]);
   });
 
-  it('does nothing where nobody listens', async () => {
+  it('does nothing without a socket', async () => {
     await createNotifier({ settings: null, log }, program())({ READY: '1' });
     expect(existsSync(join(folder, 'calls'))).toBe(false);
     expect(warnings).toEqual([]);

@@ -24,7 +24,7 @@ describe('baseUrlFrom', () => {
     ['openai-compatible', { OPENAI_BASE_URL: 'https://gw.example.com' }],
     ['scripted', { OPENAI_BASE_URL: 'https://gw.example.com' }],
     ['constructor', {}],
-  ])('has none for %s where its variable is not set', (provider, env) => {
+  ])('is undefined for %s where its variable is not set', (provider, env) => {
     expect(baseUrlFrom(provider, env)).toEqual({ ok: true, url: '', variable: null });
   });
 

@@ -11,13 +11,13 @@ async function mended(sent: string): Promise<string> {
   return (await fetch('http://models.invalid')).text();
 }
 
-it('passes arguments that are an object as the text of the wire', async () => {
+it('tool arguments that are an object become the JSON string of the wire', async () => {
   expect(await mended(event('{"amount":5}'))).toBe(event('"{\\"amount\\":5}"'));
 });
 
 it.each([
-  ['a number that reading would change', '{"amount":9007199254740993}'],
-  ['a key twice', '{"amount":1,"amount":5}'],
-])('leaves arguments with %s as they are', async (_, args) => {
+  ['a number that parsing would change', '{"amount":9007199254740993}'],
+  ['a repeated key', '{"amount":1,"amount":5}'],
+])('tool arguments with %s stay unchanged', async (_, args) => {
   expect(await mended(event(args))).toBe(event(args));
 });

@@ -26,7 +26,7 @@ const candidate = (part: object, total: number, more: object = {}) =>
     usageMetadata: { totalTokenCount: total },
   });
 
-describe('texts that are added to one place', () => {
+describe('text events for one place', () => {
   it.each([
     [
       'chat',
@@ -64,7 +64,7 @@ describe('texts that are added to one place', () => {
     expect(mergeTexts(sent)).toBe(chat({ content: 'ab' }));
   });
 
-  it('become one event between others, which keep their bytes', () => {
+  it('are merged between other events, which keep their bytes', () => {
     const first = ': hi\n\ndata:  {"choices" : [ ]}\n\n';
     const last = `${chat({}, { finish_reason: 'stop' })}data: [DONE]\n\n`;
     const sent = first + chat({ content: 'a' }) + chat({ content: 'b' }) + last;
@@ -72,14 +72,11 @@ describe('texts that are added to one place', () => {
   });
 });
 
-describe('events that differ in more than text keep their bytes', () => {
+describe('events that differ in more than text stay unchanged', () => {
   it.each([
     ['a role', chat({ role: 'assistant', content: 'a' }) + chat({ content: 'b' })],
     ['text after a thought', chat({ reasoning: 'a' }) + chat({ content: 'b' })],
-    [
-      'a reason to finish',
-      chat({ content: 'a' }) + chat({ content: 'b' }, { finish_reason: 'stop' }),
-    ],
+    ['a finish reason', chat({ content: 'a' }) + chat({ content: 'b' }, { finish_reason: 'stop' })],
     [
       'probabilities',
       chat({ content: 'a' }, { logprobs: {} }) + chat({ content: 'b' }, { logprobs: {} }),
@@ -91,7 +88,7 @@ describe('events that differ in more than text keep their bytes', () => {
       chat({ content: 'a' }) +
         event({ choices: [{ index: 0, delta: { content: 'b' } }], usage: {} }),
     ],
-    ['a text that is no text', chat({ content: null }) + chat({ content: null })],
+    ['a text that is not a string', chat({ content: null }) + chat({ content: null })],
     [
       'probabilities of a response',
       response('a', 1, { logprobs: [1] }) + response('b', 2, { logprobs: [1] }),

@@ -48,7 +48,7 @@ async function settle(): Promise<void> {
   for (let count = 0; count < 10; count += 1) await turn();
 }
 
-it('passes the first piece at once, and the next ones together after the interval', async () => {
+it('the first piece passes at once, and the next ones together after the interval', async () => {
   const { send, pass, read } = await open();
   await send(event('a'));
   expect(read).toEqual([event('a')]);
@@ -63,7 +63,7 @@ it('passes the first piece at once, and the next ones together after the interva
   expect(read.at(-1)).toBe(event('d'));
 });
 
-it('keeps an incomplete event until the rest of it arrives, and passes it at the end', async () => {
+it('an incomplete event waits for its rest, and passes at the end', async () => {
   const { send, pass, read, over, sender } = await open();
   const bytes = Buffer.from(event('é'));
   const cut = bytes.indexOf(0xc3) + 1;
@@ -77,7 +77,7 @@ it('keeps an incomplete event until the rest of it arrives, and passes it at the
   expect(read).toEqual([event('é'), 'data: [DO']);
 });
 
-it('passes what arrived before a failure, and then the failure', async () => {
+it('pieces before a failure pass, then the failure', async () => {
   const { send, pass, read, over, sender } = await open();
   await send(event('a'), event('b'));
   await send(event('c'));
@@ -88,26 +88,26 @@ it('passes what arrived before a failure, and then the failure', async () => {
   expect(read).toEqual([event('ab'), event('c')]);
 });
 
-it('lets go of the provider with its reader', async () => {
+it('the provider is canceled with its reader', async () => {
   const { send, reader, left } = await open();
   await send(event('a'));
   await reader.cancel('enough');
   expect(left()).toBe('enough');
 });
 
-it('passes an event that is larger than a piece in parts', async () => {
+it('an event larger than a piece passes in parts', async () => {
   const { send, read } = await open();
   await send(`data: ${'x'.repeat(70_000)}`);
   expect(read.join('')).toHaveLength(70_006);
 });
 
-it('leaves another type of response as it is', async () => {
+it('another type of response stays unchanged', async () => {
   const { send, read } = await open('application/json');
   await send('{', '}');
   expect(read).toEqual(['{', '}']);
 });
 
-it('passes every byte of other events, however they were cut', async () => {
+it('every byte of other events passes, for any split', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 8 }),

@@ -20,7 +20,7 @@ writeFileSync(join(folder, '.env'), 'SHOP=shop-of-dotenv\nDOT="dot # it"\nexport
 const env = { SHOP: 'shop-of-process', HOME: '/root', E: '', SERVICE_PASSPHRASE: passphrase };
 
 describe('openSecretEnvironment', () => {
-  it('prefers the file to the environment, and the environment to the .env beside the file', async () => {
+  it('prefers the file to the environment, and the environment to the .env next to the file', async () => {
     const providers = ['encrypted-file', 'env'] as const;
     expect(await openSecretEnvironment({ providers, path, passphrase, env })).toEqual({
       env: { SHOP: 'shop-of-file', F: 'f', DOT: 'dot # it', E: '', HOME: '/root' },
@@ -41,13 +41,13 @@ describe('openSecretEnvironment', () => {
     });
   });
 
-  it('needs no passphrase where the file is not asked', async () => {
+  it('needs no passphrase where the file is not used', async () => {
     const sources = { providers: ['env'] as const, path, passphrase: null, env };
     const opened = await openSecretEnvironment(sources);
     expect(opened.env).toEqual({ SHOP: 'shop-of-process', DOT: 'dot # it', E: '', HOME: '/root' });
   });
 
-  it('takes settings alone from the environment where only the file is asked', async () => {
+  it('reads only settings from the environment where only the file is used', async () => {
     const providers = ['encrypted-file'] as const;
     const settings = {
       PATH: '/bin',
@@ -68,7 +68,7 @@ describe('openSecretEnvironment', () => {
     expect(opened.env).toEqual({ ...settings, HOME: '/root', SHOP: 'shop-of-file', F: 'f' });
   });
 
-  it('says how to give the passphrase that the file needs', async () => {
+  it('explains how to set the passphrase of the file', async () => {
     const providers = ['encrypted-file', 'env'] as const;
     const opened = openSecretEnvironment({ providers, path, passphrase: null, env });
     await expect(opened).rejects.toEqual(
@@ -79,7 +79,7 @@ describe('openSecretEnvironment', () => {
     );
   });
 
-  it('warns of an .env that others can read, and of names in it that steer programs', async () => {
+  it('warns of an .env that others can read, and of names in it that control programs', async () => {
     const other = temporaryFolder();
     const file = join(other, '.env');
     writeFileSync(
@@ -100,7 +100,7 @@ describe('openSecretEnvironment', () => {
     });
   });
 
-  it('refuses an .env that is no file', async () => {
+  it('refuses an .env that is not a file', async () => {
     const other = temporaryFolder();
     mkdirSync(join(other, '.env'));
     const sources = { providers: ['env'] as const, path: join(other, 's.enc'), passphrase: null };

@@ -42,7 +42,7 @@ function locked(path: string): SecretsError {
 }
 
 describe('the file of secrets', () => {
-  it('is removed with its last secret, and made again with another passphrase', async () => {
+  it('is deleted with its last secret, and may get another passphrase', async () => {
     const path = join(temporaryFolder(), '.service', 'secrets.enc');
     await set(path, 'A');
     await set(path, 'B');
@@ -55,7 +55,7 @@ describe('the file of secrets', () => {
     expect(await readSecrets(path, 'another passphrase')).toEqual(new Map([['C', 'c']]));
   });
 
-  it('is made for its owner alone, in a folder for its owner alone, whatever the umask', async () => {
+  it('is created for its owner only, in a folder for its owner only, with any umask', async () => {
     const path = join(temporaryFolder(), '.service', 'secrets.enc');
     const before = process.umask(0);
     try {
@@ -71,7 +71,7 @@ describe('the file of secrets', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('loses nothing when several change it at once', async () => {
+  it('loses nothing under concurrent changes', async () => {
     const path = join(temporaryFolder(), 'secrets.enc');
     await Promise.all(['A', 'B', 'C', 'D'].map((name) => set(path, name)));
     expect([...(await readSecrets(path, passphrase)).keys()].toSorted()).toEqual([
@@ -82,7 +82,7 @@ describe('the file of secrets', () => {
     ]);
   });
 
-  it('says the same of a wrong passphrase and of a file that was changed, and leaves both as they are', async () => {
+  it('has the same error for a wrong passphrase and a changed file, and is not changed', async () => {
     const path = join(temporaryFolder(), 'secrets.enc');
     await set(path, 'A');
     const text = readFileSync(path, 'utf8');
@@ -98,7 +98,7 @@ describe('the file of secrets', () => {
     }
   });
 
-  it('is as it was when the change throws, and can be changed again', async () => {
+  it('is unchanged when the change throws, and can be changed again', async () => {
     const path = join(temporaryFolder(), 'secrets.enc');
     await set(path, 'A');
     const text = readFileSync(path, 'utf8');
@@ -111,7 +111,7 @@ describe('the file of secrets', () => {
     expect((await readSecrets(path, passphrase)).size).toBe(2);
   });
 
-  it('writes over what one that was killed between writing and renaming left behind', async () => {
+  it('replaces the draft of a process that was killed before the rename', async () => {
     const path = join(temporaryFolder(), 'secrets.enc');
     await set(path, 'A');
     writeFileSync(`${path}.draft`, 'half of a fi');
@@ -121,7 +121,7 @@ describe('the file of secrets', () => {
     expect(readdirSync(join(path, '..')).toSorted()).toEqual(['secrets.enc', 'secrets.enc.lock']);
   });
 
-  it('does not write where a link of that name leads that somebody else put there', async () => {
+  it('is not written through a foreign link of its draft name', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'secrets.enc');
     writeFileSync(join(folder, 'theirs'), 'theirs');
@@ -130,7 +130,7 @@ describe('the file of secrets', () => {
     expect(readFileSync(join(folder, 'theirs'), 'utf8')).toBe('theirs');
   });
 
-  it('stays where a link leads', async () => {
+  it('is changed at the target of its link', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'secrets.enc');
     mkdirSync(join(folder, 'kept'));
@@ -141,7 +141,7 @@ describe('the file of secrets', () => {
     expect((await readSecrets(join(folder, 'kept', 'real.enc'), passphrase)).size).toBe(2);
   });
 
-  it('is not made larger than it could be read', async () => {
+  it('does not grow beyond the readable size', async () => {
     const path = join(temporaryFolder(), 'secrets.enc');
     await expect(set(path, 'A', 'x'.repeat(2 ** 20))).rejects.toEqual(
       new SecretsError(
@@ -152,7 +152,7 @@ describe('the file of secrets', () => {
     expect(readdirSync(join(path, '..'))).toEqual(['secrets.enc.lock']);
   });
 
-  it('is complained of when it is no file, and is none when it is missing', async () => {
+  it('is refused when it is not a file, and is empty when it is missing', async () => {
     const folder = temporaryFolder();
     const unusable = new SecretsError(
       'secrets_unusable',
@@ -162,7 +162,7 @@ describe('the file of secrets', () => {
     expect(await readSecrets(join(folder, 'none'), passphrase)).toEqual(new Map());
   });
 
-  it('is locked when it was cut off', async () => {
+  it('cannot be opened after it was cut', async () => {
     const path = join(temporaryFolder(), 'secrets.enc');
     await set(path, 'A');
     truncateSync(path, statSync(path).size - 1);

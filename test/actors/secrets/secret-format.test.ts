@@ -17,7 +17,7 @@ const [head = '', body = ''] = text.split('\n');
 const header = JSON.parse(head) as Record<string, unknown>;
 
 describe('the file of secrets', () => {
-  it('is a header with the parameters, then the ciphertext, and holds nothing in the clear', () => {
+  it('has a header with the parameters, then the ciphertext, and no plain text', () => {
     expect(header).toEqual({
       version: 1,
       kdf: 'scrypt',
@@ -33,13 +33,13 @@ describe('the file of secrets', () => {
     }
   });
 
-  it('comes back as it was, and is never the same twice', async () => {
+  it('is decrypted unchanged, and encrypted differently each time', async () => {
     expect(await decodeSecrets(text, passphrase)).toEqual(secrets);
     const again = await encodeSecrets(secrets, passphrase);
     expect(again.split('\n')[0]).not.toBe(head);
   });
 
-  it('opens with the same passphrase however its letters are composed', async () => {
+  it('opens with the same passphrase in any Unicode composition', async () => {
     const composed = await encodeSecrets(secrets, 'caf\u00e9');
     expect(await decodeSecrets(composed, 'cafe\u0301')).toEqual(secrets);
   });
@@ -47,11 +47,11 @@ describe('the file of secrets', () => {
   it.each<[string, string]>([
     ['another salt', withHeader({ salt: Buffer.alloc(16).toString('base64') })],
     ['another nonce', withHeader({ nonce: Buffer.alloc(12).toString('base64') })],
-    ['more work than it was made with', withHeader({ p: 2 })],
-    ['a header that is only written otherwise', `${head.replace(',', ', ')}\n${body}\n`],
-    ['a first byte that is changed', `${head}\n${flipped(body, 0)}\n`],
-    ['a byte of the tag that is changed', `${head}\n${flipped(body, body.length - 4)}\n`],
-    ['a byte less', `${head}\n${body.slice(4)}\n`],
+    ['more work than it was encrypted with', withHeader({ p: 2 })],
+    ['an equal header in another notation', `${head.replace(',', ', ')}\n${body}\n`],
+    ['a changed first byte', `${head}\n${flipped(body, 0)}\n`],
+    ['a changed byte of the tag', `${head}\n${flipped(body, body.length - 4)}\n`],
+    ['a missing byte', `${head}\n${body.slice(4)}\n`],
   ])('does not open with %s', async (_, changed) => {
     expect(changed).not.toBe(text);
     expect(await decodeSecrets(changed, passphrase)).toBeNull();
@@ -65,18 +65,18 @@ describe('the file of secrets', () => {
     ['a work factor below the floor', withHeader({ n: 65_536 })],
     ['a block size below the floor', withHeader({ r: 4 })],
     ['a work factor that takes all memory', withHeader({ n: 2 ** 30 })],
-    ['parallelism that takes all day', withHeader({ p: 1_000_000 })],
+    ['parallelism that takes a day', withHeader({ p: 1_000_000 })],
     ['a work factor that is no power of two', withHeader({ n: 131_073 })],
     ['another version', withHeader({ version: 2 })],
     ['another key derivation', withHeader({ kdf: 'none' })],
-    ['a key that is not known', withHeader({ hint: 'x' })],
+    ['an unknown key', withHeader({ hint: 'x' })],
     ['a short nonce', withHeader({ nonce: 'AAAA' })],
     ['a header of ten megabytes', withHeader({ salt: 'A'.repeat(10_000_000) })],
     ['base64 in another form', `${head}\n${body}=\n`],
-    ['nothing behind it', `${head}\n${body}`],
-    ['something behind it', `${text}\n`],
-    ['nothing at all', ''],
-    ['a header alone', `${head}\n\n`],
+    ['no ciphertext', `${head}\n${body}`],
+    ['more data at its end', `${text}\n`],
+    ['no content', ''],
+    ['only a header', `${head}\n\n`],
     ['no header', `${body}\n`],
   ])('does not open with %s', async (_, changed) => {
     expect(await decodeSecrets(changed, passphrase)).toBeNull();

@@ -8,8 +8,8 @@ import { agentFolder } from '../tools/skills/agent-folder.ts';
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 const textOf = (path: string) => readFileSync(path, 'utf8');
 
-describe('variables that are kept in an .env file', () => {
-  it('are read back, in a file and a folder that nobody else reads', async () => {
+describe('variables in an .env file', () => {
+  it('are read back, in a file and a folder for their owner only', async () => {
     const umask = process.umask(0);
     try {
       const folder = join(agentFolder({}), '.service');
@@ -25,7 +25,7 @@ describe('variables that are kept in an .env file', () => {
     }
   });
 
-  it('leave comments, other variables and the ignore file as they are, and tighten the file', async () => {
+  it('keep comments, other variables and the ignore file, and restrict the file', async () => {
     const before = '# shop\nexport A=1\nB="two\nlines"\nC=3 # the third\n';
     const folder = agentFolder({ '.env': before, '.gitignore': 'x' });
     chmodSync(join(folder, '.env'), 0o644);
@@ -35,7 +35,7 @@ describe('variables that are kept in an .env file', () => {
     expect(textOf(join(folder, '.gitignore'))).toBe('x\n.env\n');
   });
 
-  it('stay one variable, whatever line breaks they hold', async () => {
+  it('remain one variable, with any line breaks', async () => {
     const folder = agentFolder({});
     const path = await writeEnvironment(folder, { A: 'a\nB=c', C: "it's\n# D=1" });
     expect(Object.fromEntries(readEnvFile(path).variables)).toEqual({
@@ -45,7 +45,7 @@ describe('variables that are kept in an .env file', () => {
   });
 
   it.each(['NODE_OPTIONS', 'LD_PRELOAD', 'PATH', 'BASH_ENV', 'shop_key', '1A', 'A-B', '', 'A\nB'])(
-    'may not be called %j',
+    'may not be named %j',
     async (name) => {
       const folder = agentFolder({});
       const failure = await writeEnvironment(folder, { [name]: 'canary' }).catch(String);
@@ -55,7 +55,7 @@ describe('variables that are kept in an .env file', () => {
     },
   );
 
-  it('are refused without their value when no file can hold them', async () => {
+  it('are refused without their value when no file can contain them', async () => {
     const folder = agentFolder({});
     for (const value of ['canary\0', `canary'"\``]) {
       const failure = await writeEnvironment(folder, { GOOD: 'g', A: value }).catch(String);
@@ -75,7 +75,7 @@ describe('variables that are kept in an .env file', () => {
     expect(textOf(elsewhere)).toBe('A=1\n');
   });
 
-  it('are all there when several are set at the same time', async () => {
+  it('are all stored by concurrent writers', async () => {
     const folder = agentFolder({});
     const names = ['A', 'B', 'C', 'D', 'E'];
     await Promise.all(names.map((name) => writeEnvironment(folder, { [name]: name })));
@@ -83,7 +83,7 @@ describe('variables that are kept in an .env file', () => {
     expect([...variables.keys()].toSorted()).toEqual(names);
   });
 
-  it('are read back exactly, or refused, whatever stood there before', async () => {
+  it('are read back exactly, or refused, with any earlier content', async () => {
     const name = fc.stringMatching(/^[A-C]{1,2}$/);
     const value = fc.oneof(
       fc.string({ maxLength: 20 }),

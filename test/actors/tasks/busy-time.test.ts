@@ -7,7 +7,7 @@ type Seen = Parameters<BusyTime['see']>[0];
 const atWork = (waits: object | null): Seen =>
   ({ context: { spent: { time: 0 }, waits }, hasTag: () => true }) as unknown as Seen;
 
-it('counts no wait for a person elsewhere as work', () => {
+it('busy time does not include the wait for a person at another program', () => {
   const busy = new BusyTime();
   busy.see(atWork(null), 1_000);
   expect(busy.until(3_000)).toBe(2_000);

@@ -45,7 +45,7 @@ function countingIssuer(env: Record<string, string> = { SHOP_KEY: secret }) {
 }
 
 describe('a call with credentials', () => {
-  it('has them while it runs, once it was approved, and nobody else sees them', async () => {
+  it('has them while it runs, after its approval, and no one else reads them', async () => {
     const { issuer, issued } = countingIssuer();
     const seen: unknown[] = [];
     const pay = toolCalled('pay', async (_args, { credential }) => {
@@ -76,7 +76,7 @@ describe('a call with credentials', () => {
     expect(() => pay.runs[0]?.credential?.env()).toThrow('revoked');
   });
 
-  it('is not given those of another call', async () => {
+  it('does not get those of another call', async () => {
     const { issuer, issued } = countingIssuer();
     const pay = toolCalled('pay');
     const look = toolCalled('look');
@@ -89,7 +89,7 @@ describe('a call with credentials', () => {
     expect(issued).toEqual([pay.runs[0]?.callId]);
   });
 
-  it('never starts when they cannot be made', async () => {
+  it('never starts when they cannot be issued', async () => {
     const pay = toolCalled('pay');
     const env: Record<string, string> = { SHOP_KEY: secret };
     const { issuer } = countingIssuer(env);
@@ -107,7 +107,7 @@ describe('a call with credentials', () => {
     ]);
   });
 
-  it('loses them when it is called off', async () => {
+  it('loses them when it is canceled', async () => {
     const { issuer } = countingIssuer();
     const door = gate();
     const pay = toolCalled('pay', () => door.opened.then(() => 'late'));

@@ -11,8 +11,8 @@ import {
 } from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
-describe('cancelling', () => {
-  it('ends a task that waits', async () => {
+describe('a cancel', () => {
+  it('ends a waiting task', async () => {
     const pay = toolCalled('pay');
     const { system, clock, events } = await openSystem({ tools: [pay], deferred: { pay: {} } });
     const { id } = await parks(system);
@@ -37,7 +37,7 @@ describe('cancelling', () => {
     ]);
   });
 
-  it('aborts a tool that runs, and the start has its end', async () => {
+  it('aborts a running tool, and its start has an end', async () => {
     const aborted = gate();
     const started = gate();
     const slow = toolCalled('slow', (_args, { signal }) => {
@@ -62,7 +62,7 @@ describe('cancelling', () => {
     expect(events(id)[4]?.['fields']).toMatchObject({ error: 'canceled: timeout' });
   });
 
-  it('changes nothing on a final task, and knows no unknown one', async () => {
+  it('changes no final task, and finds no unknown one', async () => {
     const { system, events } = await openSystem();
     const id = await system.open(playing([{ say: 'hello' }]));
     const ended = await ends(system, id);

@@ -13,8 +13,12 @@ const next: LanguageModel['next'] = async ({ exchanges }) => {
 };
 
 it.each([
-  ['is denied once its definition is not what the model was offered', 'Pays in cents.', 'failed'],
-  ['is held while its definition is what the model was offered', 'Pays.', 'deferred'],
+  [
+    'is denied if its definition differs from the one the model was offered',
+    'Pays in cents.',
+    'failed',
+  ],
+  ['is held if its definition is the one the model was offered', 'Pays.', 'deferred'],
 ])('a call that waits behind another one of its turn %s', async (_, description, state) => {
   const pay: { -readonly [Key in keyof Tool]: Tool[Key] } = {
     ...toolCalled('pay'),

@@ -107,7 +107,7 @@ async function checkAfter(death: Death, onRestart: 'abandon' | 'resume'): Promis
 }
 
 describe('a kill after any commit of any story', () => {
-  it('leaves tasks that end, tools that ran once at most, and a whole log', async () => {
+  it('leaves tasks that end, tools that ran at most once, and a complete log', async () => {
     await fc.assert(
       fc.asyncProperty(happenings, async (story) => {
         const runs: string[] = [];

@@ -147,7 +147,7 @@ describe.each([
 ])(
   'a kill at any step of a released call (idempotent: $idempotent, credentials: $hasCredential)',
   ({ idempotent, hasCredential }) => {
-    it('never has it run twice, and ends it once', async () => {
+    it('never runs it twice, and ends it once', async () => {
       const options = () => (hasCredential ? { issuer: countingIssuer().issuer } : {});
       const { taskId, kills } = await killsOfPayment(options(), idempotent);
       const seen = new Set<string>();
@@ -190,8 +190,8 @@ describe.each([
   },
 );
 
-describe('a store that answers late', () => {
-  it('has no tool start before its start is on disk, however long that takes', async () => {
+describe('a slow store', () => {
+  it('delays the start of a tool until that start is stored', async () => {
     const pay = toolCalled('pay');
     const rig = await openSystem({ tools: [pay], deferred: { pay: {} } });
     const { id } = await parks(rig.system);
@@ -206,7 +206,7 @@ describe('a store that answers late', () => {
     expect(pay.runs).toHaveLength(1);
   });
 
-  it('does not have the commit before pass for the one that holds the start', async () => {
+  it('does not mistake an earlier commit for the one of the start', async () => {
     const pay = toolCalled('pay');
     const rig = await openSystem({ tools: [pay], deferred: { pay: {} } });
     const { id } = await parks(rig.system);
@@ -235,7 +235,7 @@ describe('a store that answers late', () => {
     expect(pay.runs).toHaveLength(1);
   });
 
-  it('has the model hear of a result only once the end of its call is on disk', async () => {
+  it('delays a result for the model until the end of its call is stored', async () => {
     const returned = gate();
     const pay = toolCalled('pay', async () => {
       store.hold();
@@ -262,8 +262,8 @@ describe('a store that answers late', () => {
   });
 });
 
-describe('a store that fails', () => {
-  it('has no tool start when the commit of its release fails, and a restart finds the call held', async () => {
+describe('a failing store', () => {
+  it('starts no tool when the commit of its release fails, and a restart finds the call held', async () => {
     const pay = toolCalled('pay');
     const rig = await openSystem({ tools: [pay], deferred: { pay: {} } });
     const parked = await parks(rig.system);
@@ -286,35 +286,32 @@ describe('a store that fails', () => {
   it.each([
     ['is unknown', false, unknown, 0],
     ['runs again', true, done, 1],
-  ])(
-    'has a call whose end it did not take be one that %s after a restart',
-    async (_, idempotent, text, runs) => {
-      const pay = toolCalled('pay', async () => {
-        failing.push(failingDisk());
-        return 'pay ok';
-      });
-      const failing: { fix: () => void }[] = [];
-      const rig = await openSystem({ tools: [pay], deferred: { pay: {} } });
-      const { id } = await parks(rig.system);
-      await rig.system.decide(id, decision('approve', rig.clock.now()));
-      await expect(ends(rig.system, id)).rejects.toMatchObject({ code: 'unrecorded' });
-      for (const disk of failing) disk.fix();
-      const again = toolCalled('pay', undefined, { idempotent });
-      const { clock, directory } = rig;
-      const after = await openSystem({ directory: copyFiles(directory), clock, tools: [again] });
-      expect((await ends(after.system, id)).text).toBe(text);
-      expect(again.runs).toHaveLength(runs);
-      const execs = briefly(after.events(id)).filter((event) => event.startsWith('tool_exec'));
-      expect(execs).toEqual(['tool_exec start', 'tool_exec end']);
-    },
-  );
+  ])('loses the end of a call, which %s after a restart', async (_, idempotent, text, runs) => {
+    const pay = toolCalled('pay', async () => {
+      failing.push(failingDisk());
+      return 'pay ok';
+    });
+    const failing: { fix: () => void }[] = [];
+    const rig = await openSystem({ tools: [pay], deferred: { pay: {} } });
+    const { id } = await parks(rig.system);
+    await rig.system.decide(id, decision('approve', rig.clock.now()));
+    await expect(ends(rig.system, id)).rejects.toMatchObject({ code: 'unrecorded' });
+    for (const disk of failing) disk.fix();
+    const again = toolCalled('pay', undefined, { idempotent });
+    const { clock, directory } = rig;
+    const after = await openSystem({ directory: copyFiles(directory), clock, tools: [again] });
+    expect((await ends(after.system, id)).text).toBe(text);
+    expect(again.runs).toHaveLength(runs);
+    const execs = briefly(after.events(id)).filter((event) => event.startsWith('tool_exec'));
+    expect(execs).toEqual(['tool_exec start', 'tool_exec end']);
+  });
 });
 
-describe('a tool that was running when something of its task was saved', () => {
+describe('a tool that was running when another part of its task was stored', () => {
   it.each([
     ['is unknown', false, unknown, 0],
     ['runs again', true, done, 1],
-  ])('%s after a kill, as any other', async (_, idempotent, text, runs) => {
+  ])('%s after a kill, like any other', async (_, idempotent, text, runs) => {
     const started = gate();
     const pay = toolCalled('pay', () => {
       started.open();

@@ -20,7 +20,7 @@ async function putToRest(rig: TestSystem): Promise<void> {
 const autoDenied = 'defer: no decision within 5m0s (auto-deny)';
 
 describe('the deadline of a wait', () => {
-  it('ends a live task at its very millisecond', async () => {
+  it('ends a live task at its exact millisecond', async () => {
     const { system, clock, events, pay } = await systemWithWait();
     const { id } = await parks(system);
     clock.advance(5 * minute - 1);
@@ -45,7 +45,7 @@ describe('the deadline of a wait', () => {
     expect([pay.runs, clock.pending]).toEqual([[], 0]);
   });
 
-  it('ends tasks at rest, each in its own time', async () => {
+  it('ends parked tasks, each at its own time', async () => {
     const rig = await systemWithWait();
     const first = await parks(rig.system);
     rig.clock.advance(minute);
@@ -66,7 +66,7 @@ describe('the deadline of a wait', () => {
     ).toEqual([{ tool: 'pay', timeout_ms: 5 * minute, wait_ms: 5 * minute }]);
   });
 
-  it('ends hundreds of tasks at rest that are due at once', async () => {
+  it('ends hundreds of parked tasks that are due at once', async () => {
     const rig = await systemWithWait();
     const parked = await Promise.all(Array.from({ length: 350 }, () => parks(rig.system)));
     await putToRest(rig);
@@ -99,7 +99,7 @@ describe('the deadline of a wait', () => {
 });
 
 describe('a machine that slept', () => {
-  it('ends what became overdue as soon as it wakes, live and at rest', async () => {
+  it('ends overdue tasks when it wakes, live and parked', async () => {
     const rig = await systemWithWait();
     const resting = await parks(rig.system);
     await putToRest(rig);
@@ -133,7 +133,7 @@ describe('a machine that slept', () => {
 });
 
 describe('deadlines that passed while the service was down', () => {
-  it('take effect at the start, and later ones in their time', async () => {
+  it('take effect at the start, and later ones at their time', async () => {
     const before = await systemWithWait();
     const early = await parks(before.system);
     before.clock.advance(2 * minute);

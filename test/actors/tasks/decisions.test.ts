@@ -5,7 +5,7 @@ import { briefly, decision, ends, parks, playing, toolCalled } from '../../helpe
 import { openSystem } from '../../helpers/test-system.ts';
 
 describe('deciding', () => {
-  it('lets exactly one of a hundred decisions at once win, in every one of 50 rounds', async () => {
+  it('has exactly one winner of a hundred concurrent decisions, in each of 50 rounds', async () => {
     const pay = toolCalled('pay');
     const { system, clock, events, verify, lookAround } = await openSystem({
       tools: [pay],
@@ -44,7 +44,7 @@ describe('deciding', () => {
     expect(await verify()).toMatchObject({ ok: true });
   });
 
-  it('has the event on disk before it answers', async () => {
+  it('answers after the event is stored', async () => {
     const { system, clock, events } = await openSystem({
       tools: [toolCalled('pay')],
       deferred: { pay: {} },
@@ -58,7 +58,7 @@ describe('deciding', () => {
     }
   });
 
-  it('refuses who may not decide, says so in the log, and goes on waiting', async () => {
+  it('refuses a person who may not decide, logs that, and keeps waiting', async () => {
     const pay = toolCalled('pay');
     const { system, clock, events } = await openSystem({
       tools: [pay],
@@ -91,7 +91,7 @@ describe('deciding', () => {
     ]);
   });
 
-  it('waits for every approver of a quorum, over rests in between', async () => {
+  it('waits for every approver of a quorum, also after it was parked', async () => {
     const pay = toolCalled('pay');
     const { system, clock, lookAround } = await openSystem({
       tools: [pay],
@@ -112,7 +112,7 @@ describe('deciding', () => {
     expect(pay.runs).toHaveLength(1);
   });
 
-  it('knows nothing pending on an unknown task, a running one and one that never waited', async () => {
+  it('finds nothing pending on an unknown task, a running one and one that never waited', async () => {
     const { system, clock } = await openSystem();
     const attempt = decision('approve', clock.now());
     expect(await system.decide('nobody', attempt)).toEqual({ kind: 'notPending' });
@@ -122,7 +122,7 @@ describe('deciding', () => {
     expect(await system.decide(id, attempt)).toEqual({ kind: 'notPending' });
   });
 
-  it('takes two waits of one task one after the other, each with its own decision', async () => {
+  it('decides two waits of one task one after the other', async () => {
     const pay = toolCalled('pay', ({ amount }) => Promise.resolve(`paid ${String(amount)}`));
     const { system, clock, events } = await openSystem({ tools: [pay], deferred: { pay: {} } });
     const steps = [1, 2].map((amount) => ({ tool: 'pay', args: { amount } }));

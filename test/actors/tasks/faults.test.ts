@@ -18,8 +18,8 @@ import { openSystem } from '../../helpers/test-system.ts';
 
 const unrecorded = expect.objectContaining({ code: 'unrecorded' });
 
-describe('a disk that takes no writes', () => {
-  it('refuses decisions, which then count for nothing, and new work, until there is room', async () => {
+describe('a disk that accepts no writes', () => {
+  it('refuses decisions, which then do not count, and new work, until there is space', async () => {
     const pay = toolCalled('pay');
     const { system, clock, events, verify } = await openSystem({
       tools: [pay],
@@ -52,7 +52,7 @@ describe('a disk that takes no writes', () => {
     expect(await verify()).toMatchObject({ ok: true, events: 9 });
   });
 
-  it('lets no tool start whose start could not be recorded, and tells who waits', async () => {
+  it('lets no tool start whose start could not be recorded, and informs its caller', async () => {
     const pay = toolCalled('pay');
     const { system, logged } = await openSystem({ tools: [pay] });
     const disk = failingDisk();
@@ -69,7 +69,7 @@ describe('a disk that takes no writes', () => {
     disk.fix();
   });
 
-  it('keeps no change of a task after one that was lost', async () => {
+  it('keeps no change of a task after a lost one', async () => {
     const lost = gate();
     const { system, store, events } = await openSystem({ tools: [toolCalled('pay')] });
     const save = store.save.bind(store);
@@ -125,7 +125,7 @@ describe('a disk that takes no writes', () => {
     ]);
   });
 
-  it('goes on with every task it had to let go of, as soon as there is room', async () => {
+  it('resumes every interrupted task as soon as there is space', async () => {
     const rig = await openSystem({
       tools: [toolCalled('pay')],
       deferred: { pay: { timeout: '5m' } },
@@ -160,7 +160,7 @@ describe('a defect in one task', () => {
     rulesFor: ({ tool }) => (tool === 'broken' ? brokenAnswer : toolRules()),
   });
 
-  it('ends that task with a log of its own, and harms no other', async () => {
+  it('ends that task with its own log line, and affects no other', async () => {
     const door = gate();
     const rig = await openSystem({
       tools: [toolCalled('slow', () => door.opened.then(() => 'ok')), toolCalled('broken')],
@@ -190,7 +190,7 @@ describe('a defect in one task', () => {
     expect(await rig.system.cancel(broken, 'timeout')).toMatchObject({ state: 'failed' });
   });
 
-  it('lets nothing pass when the policy throws', async () => {
+  it('allows nothing when the policy throws', async () => {
     const pay = toolCalled('pay');
     const { system } = await openSystem({
       tools: [pay],

@@ -56,7 +56,7 @@ async function approve({ system, clock }: Pick<TestSystem, 'system' | 'clock'>, 
 }
 
 describe('a message to a task that waits', () => {
-  it('is on disk when it is answered, and the model hears it after the decision', async () => {
+  it('is stored before it is acknowledged, and the model reads it after the decision', async () => {
     const till = await openTill();
     const { id, deferral } = await parks(till.system, asked);
     expect(await till.system.say(id, saying('hurry'))).toEqual({
@@ -79,7 +79,7 @@ describe('a message to a task that waits', () => {
     expect(await till.verify()).toMatchObject({ ok: true });
   });
 
-  it('is kept by one that rests, and over a restart', async () => {
+  it('is stored by a parked task, and over a restart', async () => {
     const before = await openTill({ restAfter: 1_000 });
     const { id } = await parks(before.system, asked);
     before.clock.advance(2_000);
@@ -102,7 +102,7 @@ describe('a message to a task that waits', () => {
     ]);
   });
 
-  it('stays in the history however the wait ends', async () => {
+  it('stays in the history after any end of the wait', async () => {
     const till = await openTill();
     const waiting = await Promise.all([1, 2, 3, 4].map(() => parks(till.system, asked)));
     const [rejected, canceled, late, abandoned] = waiting.map(({ id }) => id) as [
@@ -132,7 +132,7 @@ describe('a message to a task that waits', () => {
     }
   });
 
-  it('is refused when a guardrail denies it, which is audited, and the model never hears it', async () => {
+  it('is refused and audited when a guardrail denies it, and the model never reads it', async () => {
     const till = await openTill({
       security: { guardrails: { enabled: true, deny_prompts: [{ pattern: 'launch' }] } },
     });
@@ -155,7 +155,7 @@ describe('a message to a task that waits', () => {
     expect(heardIn(till.model)).toEqual([]);
   });
 
-  it('may not borrow the assurance of who asked', async () => {
+  it('does not get the sign-in level of the requester', async () => {
     const till = await openTill({
       security: {
         step_up: { enabled: true, tools: { wire: 'high' }, acr_hierarchy: ['low', 'mid', 'high'] },
@@ -176,8 +176,8 @@ describe('a message to a task that waits', () => {
   });
 });
 
-describe('a message to a task that comes again', () => {
-  it('is kept once, of twenty at once and after a restart', async () => {
+describe('a repeated message to a task', () => {
+  it('is stored once, of twenty at once and after a restart', async () => {
     const till = await openTill();
     const { id } = await parks(till.system, asked);
     const answers = await Promise.all(
@@ -194,7 +194,7 @@ describe('a message to a task that comes again', () => {
     expect(heardIn(again.model)).toEqual([['hurry', 1]]);
   });
 
-  it('leads to the task that it led to first, and is another one of somebody else', async () => {
+  it('leads to its first task, and is another message from another sender', async () => {
     const till = await openTill();
     const [one, other] = [await parks(till.system, asked), await parks(till.system, asked)];
     await till.system.say(one.id, saying('hurry'));
@@ -207,7 +207,7 @@ describe('a message to a task that comes again', () => {
     expect(idsOf(await till.system.reads.find(other.id))).toEqual(['m-1', 'hurry']);
   });
 
-  it('is tried anew when the disk did not take it', async () => {
+  it('is retried when it could not be stored', async () => {
     const till = await openTill();
     const { id } = await parks(till.system, asked);
     const disk = failingDisk();
@@ -222,7 +222,7 @@ describe('a message to a task that comes again', () => {
 });
 
 describe('a task that does not wait', () => {
-  it('takes no message', async () => {
+  it('accepts no message', async () => {
     const door = gate();
     const till = await openTill({
       tools: [toolCalled('pay', () => door.opened.then(() => 'paid'))],

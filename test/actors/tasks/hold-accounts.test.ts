@@ -40,15 +40,18 @@ it.each<[number, string | null, string, string]>([
   [100, null, 'withdrawn', 'hold_withdrawn'],
   [101, 'no', 'withdrawn', 'hold_withdrawn'],
   [5, 'no', 'withdrawn', 'hold_withdrawn'],
-])('a call that is fetched at %d with the refusal %s is %s', async (now, refusal, state, event) => {
-  const { accounts, events } = accountsAt(now, refusal);
-  const { task, isChanged } = await accounts.take('t-1', 'p-1');
-  expect([task?.hold?.account?.state, isChanged, events]).toEqual([state, true, [event]]);
-  const status = now < 100 ? 'denied' : 'expired';
-  expect(task?.hold?.account?.withdrawn?.status).toBe(state === 'released' ? undefined : status);
-});
+])(
+  'a call that is received at %d with the refusal %s is %s',
+  async (now, refusal, state, event) => {
+    const { accounts, events } = accountsAt(now, refusal);
+    const { task, isChanged } = await accounts.take('t-1', 'p-1');
+    expect([task?.hold?.account?.state, isChanged, events]).toEqual([state, true, [event]]);
+    const status = now < 100 ? 'denied' : 'expired';
+    expect(task?.hold?.account?.withdrawn?.status).toBe(state === 'released' ? undefined : status);
+  },
+);
 
-it('is over only at its time', async () => {
+it('a hold is over only at its time', async () => {
   const { accounts, events } = accountsAt(100);
   expect(await accounts.overdue('t-1', 99)).toBe(false);
   expect(events).toEqual([]);

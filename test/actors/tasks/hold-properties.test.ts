@@ -145,7 +145,7 @@ async function playBoth(model: HoldModel, real: Real, one: Command): Promise<[un
   return [due, (await system.decide(id, decision(one.verb, clock.now(), given))).kind];
 }
 
-it('a hold is what the contract says, whatever comes after what', async () => {
+it('a hold follows the contract, in any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 25, size: 'max' }), async (story) => {
       const real = await Real.open();
@@ -173,7 +173,7 @@ it('a hold is what the contract says, whatever comes after what', async () => {
   );
 }, 60_000);
 
-it('a hold keeps every promise when requests, decisions and restarts overtake each other', async () => {
+it('a hold keeps every promise under concurrent requests, decisions and restarts', async () => {
   const step = fc.record({ one: command, turns: fc.nat(6) });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (story) => {

@@ -29,7 +29,7 @@ async function waiting(): Promise<TestSystem & { id: string }> {
 const requestsOf = async ({ system, id }: { system: TestSystem['system']; id: string }) =>
   (await system.reads.find(id))?.deferral?.requests;
 
-it('leads an equal call to the task that waits, and counts it', async () => {
+it('an equal call leads to the waiting task, and is counted', async () => {
   const opened = await waiting();
   const { system, id } = opened;
   expect(await system.openCall(request, call)).toEqual({ id, isNew: false });
@@ -39,7 +39,7 @@ it('leads an equal call to the task that waits, and counts it', async () => {
   expect((await system.openCall(request, other)).isNew).toBe(true);
 });
 
-it('counts every request, also when another daemon was quicker with one of them', async () => {
+it('every request is counted, also when another daemon counted one first', async () => {
   const opened = await waiting();
   const { system, store, id } = opened;
   const save = vi.spyOn(store, 'save');
@@ -63,7 +63,7 @@ it('counts every request, also when another daemon was quicker with one of them'
   expect(await requestsOf(opened)).toBe(3);
 });
 
-it('leads to no task that has begun another run meanwhile', async () => {
+it('an equal call does not lead to a task that has begun another run', async () => {
   const { system, id } = await waiting();
   const decision = anAttempt({ deferralId: null, approver: 'ann', at: nine });
   expect((await system.decide(id, decision)).kind).toBe('resolved');

@@ -21,7 +21,7 @@ const shuttingDown = new SystemError('shutting_down', 'service is shutting down'
 describe('starting', () => {
   const starting = new SystemError('starting', 'service is starting; try again in a moment');
 
-  it('takes in no work and no decision until what a restart interrupted is dealt with', async () => {
+  it('accepts no work and no decision until interrupted tasks are handled', async () => {
     const before = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const { id } = await parks(before.system);
     await before.stop();
@@ -39,7 +39,7 @@ describe('starting', () => {
 });
 
 describe('draining', () => {
-  it('takes in nothing new, lets go of who waits for a decision, and lets work end', async () => {
+  it('accepts nothing new, disconnects waiting callers, and lets running work finish', async () => {
     const door = gate();
     const { system } = await openSystem({
       tools: [toolCalled('pay'), toolCalled('slow', () => door.opened.then(() => 'slowly'))],
@@ -60,7 +60,7 @@ describe('draining', () => {
     expect((await system.reads.find(parked.id))?.state).toBe('deferred');
   });
 
-  it('waits for what a decision puts to work meanwhile, and takes none once it is over', async () => {
+  it('waits for work that a decision starts, and accepts no decision after it', async () => {
     const door = gate();
     const till = gate();
     const { system } = await openSystem({
@@ -97,7 +97,7 @@ describe('draining', () => {
     expect((await system.reads.find(unmoved.id))?.state).toBe('deferred');
   });
 
-  it('lets go of work that does not end in time', async () => {
+  it('aborts work that does not finish in time', async () => {
     const started = gate();
     const slow = toolCalled('slow', () => {
       started.open();
@@ -115,7 +115,7 @@ describe('draining', () => {
 });
 
 describe('stopping', () => {
-  it('keeps what was told, starts nothing, and aborts what runs', async () => {
+  it('keeps stored data, starts nothing, and aborts running work', async () => {
     const aborted = gate();
     const slow = toolCalled('slow', (_args, { signal }) => {
       signal.addEventListener('abort', aborted.open);
@@ -144,7 +144,7 @@ describe('stopping at any moment', () => {
   it.each([
     ['at once', () => Promise.resolve()],
     ['later', turn],
-  ])('leaves a run that can be gone on with, by a store that commits %s', async (_, wait) => {
+  ])('leaves a run that can be resumed, with a store that commits %s', async (_, wait) => {
     for (let turns = 0; turns < 5; turns += 1) {
       for (let ticks = 0; ticks < 10; ticks += 1) {
         const tools = [toolCalled('pay', undefined, { idempotent: true })];
@@ -169,7 +169,7 @@ describe('stopping at any moment', () => {
 });
 
 describe('retention', () => {
-  it('deletes tasks that ended longer ago, and no task that has not ended', async () => {
+  it('deletes tasks that ended long enough ago, and no unfinished task', async () => {
     const { system, clock } = await openSystem({
       tools: [toolCalled('pay')],
       deferred: { pay: { timeout: '480h' } },
@@ -193,7 +193,7 @@ describe('retention', () => {
     ).toEqual([undefined, 'completed', 'deferred']);
   });
 
-  it('ends with the system, in the middle of deleting', async () => {
+  it('stops with the system, also in the middle of deleting', async () => {
     const { system, clock, stop, logged } = await openSystem();
     await ends(system, await system.open(playing([{ say: 'old' }])));
     clock.advance(8 * day);
@@ -208,7 +208,7 @@ describe('retention', () => {
     expect(logged).toEqual([]);
   });
 
-  it('is put off when the store cannot be written', async () => {
+  it('is delayed while the store cannot be written', async () => {
     const { system, clock, logged } = await openSystem();
     const id = await system.open(playing([{ say: 'old' }]));
     await ends(system, id);
@@ -225,17 +225,17 @@ describe('retention', () => {
   });
 });
 
-describe('a system that has stopped', () => {
+describe('a stopped system', () => {
   const hop = { domain: 'api.example', mode: 'allowlist', reason: null } as const;
 
-  it('stops every hop of a task, as it can be recorded no more', async () => {
+  it('stops every hop of a task, as it can no longer be recorded', async () => {
     const { system, stop } = await openSystem();
     const scope = { taskId: 't1', correlationId: 'c1', tags: {} };
     await stop();
     expect(() => system.egress.record({ ...hop, scope })).toThrow(shuttingDown);
   });
 
-  it('lets the daemon send what is left', async () => {
+  it('lets the daemon send its last data', async () => {
     const { system, events, stop } = await openSystem();
     await stop();
     const before = events();

@@ -62,7 +62,7 @@ describe('a run that takes too long', () => {
     );
   });
 
-  it('may wait for a person as long as it likes', async () => {
+  it('may wait for a person without a limit', async () => {
     const pay = toolCalled('pay');
     const rig = await openSystem({
       tools: [pay],
@@ -76,7 +76,7 @@ describe('a run that takes too long', () => {
     expect((await ends(rig.system, id)).text).toBe('done: pay ok');
   });
 
-  it('is not charged for the time that the daemon was down', async () => {
+  it('is not charged for the downtime of the daemon', async () => {
     const { hang, open } = hanging();
     const idempotent = { ...hang, idempotent: true };
     const before = await openSystem({ tools: [idempotent], limits: { time: minute } });
@@ -99,7 +99,7 @@ describe('a run that takes too long', () => {
 });
 
 describe('a run that uses too many tokens', () => {
-  it('is ended, with the tokens of before a restart among them', async () => {
+  it('is ended, including the tokens of before a restart', async () => {
     const pay = toolCalled('pay');
     const rules = { tools: [pay], deferred: { pay: {} }, model: insatiable(60) };
     const before = await openSystem({ ...rules, limits: { tokens: 100 } });
@@ -124,7 +124,7 @@ describe('a run that uses too many tokens', () => {
 });
 
 describe('a model that repeats itself', () => {
-  it('is ended after its turns, and it is said what it repeated', async () => {
+  it('is ended after its turns, and the repeated call is named', async () => {
     const pay = toolCalled('pay');
     const { system, events } = await openSystem({
       tools: [pay],

@@ -52,7 +52,7 @@ function nudgesOf(rig: TestSystem, id: string) {
     .map(({ event, fields }) => [event, withoutCall(fields)]);
 }
 
-it('reminds and escalates while somebody follows the task', async () => {
+it('a followed task reminds and escalates', async () => {
   const rig = await openNudging();
   const { id } = await parks(rig.system);
   await advance(rig, id, 2 * minute);
@@ -70,7 +70,7 @@ it('reminds and escalates while somebody follows the task', async () => {
   expect(nudgesOf(rig, id)).toEqual(nudges);
 });
 
-it('wakes a task at rest for each of its moments, and puts it to rest again', async () => {
+it('a parked task is woken for each of its moments, and parked again', async () => {
   const rig = await openNudging();
   const { id } = await parks(rig.system);
   for (const at of [2 * minute, 3 * minute]) {
@@ -84,7 +84,7 @@ it('wakes a task at rest for each of its moments, and puts it to rest again', as
   expect(await rig.verify()).toMatchObject({ ok: true });
 });
 
-it('takes a decision after both', async () => {
+it('a decision is accepted after both moments', async () => {
   const rig = await openNudging();
   const { id } = await parks(rig.system);
   await advance(rig, id, 3 * minute);
@@ -95,7 +95,7 @@ it('takes a decision after both', async () => {
   expect(await rig.system.reads.find(id)).toMatchObject({ stage: null, wakeAt: null });
 });
 
-it('escalates at once after a restart that came too late for the reminder', async () => {
+it('a restart after the reminder escalates at once', async () => {
   const before = await openNudging();
   const { id } = await parks(before.system);
   await before.stop();

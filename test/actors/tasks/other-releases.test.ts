@@ -20,7 +20,7 @@ describe.each(['abandon', 'resume'] as const)('tasks of a newer release (%s)', (
     return { rig, strange, known, clock };
   }
 
-  it('can be read and are not touched, and who decides one is told which release can', async () => {
+  it('can be read and not changed, and a decision names the release that can', async () => {
     const { rig, strange, known, clock } = await leftByNewer('2.1.0');
     expect(await rig.system.reads.find(strange.id)).toEqual(strange);
     expect((await rig.system.reads.list({ limit: 9 })).tasks).toHaveLength(2);

@@ -149,8 +149,8 @@ const commands = fc.commands(
   { maxCommands: 30 },
 );
 
-describe('whatever happens to tasks', () => {
-  it('they and their log say what the contract says', async () => {
+describe('after any events of tasks', () => {
+  it('the tasks and their log follow the contract', async () => {
     await fc.assert(
       fc.asyncProperty(commands, async (story) => {
         const runs: string[] = [];

@@ -98,8 +98,8 @@ class Race {
   }
 }
 
-describe('whatever meets at one wait, in whatever order', () => {
-  it('is resolved once, runs once at most, and is told as it is in the log', async () => {
+describe('events that meet at one wait, in any order', () => {
+  it('resolve it once, run it at most once, and report what the log has', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), settings, async (scheduler, { onRestart, met }) => {
         const race = new Race(scheduler, onRestart);

@@ -14,7 +14,7 @@ function portsOf(ids: readonly string[], tasks: object, log: object = {}): Recov
 
 const many = Array.from({ length: 1_500 }, (_, at) => `t-${at}`);
 
-it('starts before the last of many waiting calls are ruled on again', async () => {
+it('the service starts before the last of many waiting calls is ruled on again', async () => {
   const reviewed: string[] = [];
   const review = async (id: string) => void reviewed.push(id);
   await recover(portsOf(many, { review }));
@@ -23,7 +23,7 @@ it('starts before the last of many waiting calls are ruled on again', async () =
   expect(reviewed.toSorted()).toEqual(many.toSorted());
 });
 
-it.each([true, false])('ends the later reviews of a system that stops: %s', async (isStopped) => {
+it.each([true, false])('later reviews stop with the system: %s', async (isStopped) => {
   const tasks = {
     isStopped: false,
     review: async (id: string) => {
@@ -42,7 +42,7 @@ it.each([true, false])('ends the later reviews of a system that stops: %s', asyn
   expect(errors).toEqual(expected);
 });
 
-it('rules on waiting calls at the same time when the service starts, as one server may be silent', async () => {
+it('waiting calls are ruled on concurrently at the start, as one server may be silent', async () => {
   const ids = Array.from({ length: 200 }, (_, at) => `t-${at}`);
   const silent = Promise.withResolvers<void>();
   const reviewed: string[] = [];

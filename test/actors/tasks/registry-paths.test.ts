@@ -107,6 +107,6 @@ const happenings: Happenings<Awaited<ReturnType<typeof openDaemon>>> = {
   },
 };
 
-describe('the shortest paths of the registry, over tasks at work', () => {
+describe('the shortest paths of the registry, with running tasks', () => {
   walkChart(registryMachine, happenings, openDaemon);
 });

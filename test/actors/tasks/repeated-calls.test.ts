@@ -25,7 +25,7 @@ async function besides() {
   return { ...rig, approve, first, beside, ranBeside };
 }
 
-it('is told of an equal call that a task of the session made beside it', async () => {
+it('a repeated call of a concurrent task of the session is reported', async () => {
   const { system, approve, first, ranBeside } = await besides();
   const held = first.deferral?.id;
   await approve(first.id);
@@ -34,7 +34,7 @@ it('is told of an equal call that a task of the session made beside it', async (
   expect([next.deferral?.repeats]).toEqual(ranBeside);
 });
 
-it('is told of an equal call of the session when a task runs again', async () => {
+it('a repeated call of the session is reported when a task runs again', async () => {
   const { system, clock, first, ranBeside } = await besides();
   await system.decide(first.id, decision('reject', clock.now()));
   await ends(system, first.id);

@@ -26,7 +26,7 @@ function restAfter({ clock, lookAround }: TestSystem, milliseconds: number): voi
 }
 
 describe('a parked task', () => {
-  it('is put to rest, which nobody can tell from outside', async () => {
+  it('leaves memory, without a visible difference', async () => {
     const rig = await systemAtRest();
     const parked = await parks(rig.system);
     const before = rig.events();
@@ -41,7 +41,7 @@ describe('a parked task', () => {
     expect(rig.pay.runs).toEqual([]);
   });
 
-  it('comes back with the next event, as one actor for all who come at once', async () => {
+  it('is restored by the next event, as one actor for concurrent ones', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
     restAfter(rig, minute);
@@ -56,7 +56,7 @@ describe('a parked task', () => {
     expect(rig.events(id).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('rests again after an event that left it waiting', async () => {
+  it('is parked again after an event that left it waiting', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
     restAfter(rig, minute);
@@ -67,7 +67,7 @@ describe('a parked task', () => {
     expect((await rig.system.metrics.load()).live).toBe(0);
   });
 
-  it('can be called off, and its caller can leave', async () => {
+  it('can be canceled, and its caller can disconnect', async () => {
     const rig = await systemAtRest();
     const first = await parks(rig.system);
     const second = await parks(rig.system);
@@ -83,7 +83,7 @@ describe('a parked task', () => {
     });
   });
 
-  it('is waited for like any other', async () => {
+  it('can be awaited like any other', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
     restAfter(rig, minute);
@@ -93,8 +93,8 @@ describe('a parked task', () => {
   });
 });
 
-describe('a parked task that is followed', () => {
-  it('rests like any other, and whoever waits for it is answered', async () => {
+describe('a parked task with followers', () => {
+  it('is parked like any other, and its waiting callers are answered', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
     const ended = ends(rig.system, id);
@@ -109,7 +109,7 @@ describe('a parked task that is followed', () => {
     expect(seen).toEqual(['working', 'working', 'completed']);
   });
 
-  it('stays at rest when somebody begins to follow it, and tells them what happens', async () => {
+  it('stays parked when a follower connects, and sends it the events', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
     restAfter(rig, minute);
@@ -122,8 +122,8 @@ describe('a parked task that is followed', () => {
   });
 });
 
-describe('a task that is put to rest', () => {
-  it('comes back to life for who turns to it at that moment', async () => {
+describe('a task that is being parked', () => {
+  it('is restored for a request at that moment', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
     rig.clock.advance(minute);
@@ -133,8 +133,8 @@ describe('a task that is put to rest', () => {
   });
 });
 
-describe('a task with something to save', () => {
-  it('is not put to rest before that is on disk', async () => {
+describe('a task with unsaved changes', () => {
+  it('is not parked before they are stored', async () => {
     const rig = await systemAtRest();
     const { id } = await parks(rig.system);
     rig.clock.advance(minute);
@@ -147,7 +147,7 @@ describe('a task with something to save', () => {
     expect(rig.events(id).at(-1)).toMatchObject({ event: 'session_end' });
   });
 
-  it('does not hold up the others, even when tasks rest at once', async () => {
+  it('does not delay others, even when tasks are parked at once', async () => {
     const rig = await openSystem({
       tools: [toolCalled('pay')],
       deferred: { pay: { quorum: 2 } },
@@ -166,7 +166,7 @@ describe('a task with something to save', () => {
   });
 });
 
-it('keeps a thousand tasks at rest with one timer and no actor', async () => {
+it('a thousand parked tasks need one timer and no actor', async () => {
   const rig = await systemAtRest();
   const parked = await Promise.all(Array.from({ length: 1_000 }, () => parks(rig.system)));
   restAfter(rig, minute);

@@ -146,7 +146,7 @@ const matrix: { mode: 'abandon' | 'resume'; idempotent: boolean; rows: Row[] }[]
 describe.each(matrix)(
   'a kill after any commit, on_restart: $mode, idempotent: $idempotent',
   ({ mode, idempotent, rows }) => {
-    it('ends the task as the contract says, with a whole log and a tool that ran as it may', async () => {
+    it('ends the task as the contract requires, with a complete log and permitted tool runs', async () => {
       const moments = await momentsOfPayment(idempotent);
       const seen = new Set<string>();
       for (const moment of moments) {
@@ -177,7 +177,7 @@ describe('the log after a restart', () => {
   it.each<['abandon' | 'resume', string, string]>([
     ['abandon', 'interrupted by service restart', 'interrupted by service restart'],
     ['resume', unknown, unknown],
-  ])('gives a tool that was running its end (%s)', async (onRestart, text, error) => {
+  ])('has an end for a running tool (%s)', async (onRestart, text, error) => {
     const started = gate();
     const pay = toolCalled('pay', () => {
       started.open();
@@ -198,7 +198,7 @@ describe('the log after a restart', () => {
     expect(pay.runs).toHaveLength(1);
   });
 
-  it('tells of every wait that was given up, and of nothing else', async () => {
+  it('has every abandoned wait, and nothing else', async () => {
     const rig = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const { id } = await parks(rig.system);
     await rig.stop();

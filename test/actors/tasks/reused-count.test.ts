@@ -23,7 +23,7 @@ function counting(isExpensive: (count: number) => boolean) {
   };
 }
 
-it('counts anew while a count is inexpensive, once for concurrent readers', async () => {
+it('a cheap count is always fresh, and shared by concurrent readers', async () => {
   const { counted, at, reads } = counting(() => false);
   at(0, 1);
   expect(await Promise.all([counted.now(), counted.now()])).toEqual([1, 1]);
@@ -32,7 +32,7 @@ it('counts anew while a count is inexpensive, once for concurrent readers', asyn
   expect(reads()).toBe(2);
 });
 
-it('reuses an expensive count for 15 seconds, and renews it in the background', async () => {
+it('an expensive count is reused for 15 seconds, and renewed in the background', async () => {
   const { counted, at, reads } = counting((count) => count > 5);
   at(0, 10);
   expect(await counted.now()).toBe(10);
@@ -43,7 +43,7 @@ it('reuses an expensive count for 15 seconds, and renews it in the background', 
   expect([await counted.now(), reads()]).toEqual([20, 2]);
 });
 
-it('keeps the last count while the store cannot be read', async () => {
+it('the last count is kept while the store cannot be read', async () => {
   let isAway = false;
   let now = 0;
   const read = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(10));
@@ -58,7 +58,7 @@ it('keeps the last count while the store cannot be read', async () => {
   expect([await counted.now(), await counted.now()]).toEqual([10, 10]);
 });
 
-it('reuses a slow count for 100 times its duration', async () => {
+it('a slow count is reused for 100 times its duration', async () => {
   let now = 0;
   let reads = 0;
   const slow = async () => {

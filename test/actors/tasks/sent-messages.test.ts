@@ -9,8 +9,8 @@ const day = 24 * 3_600_000;
 const known = { isKnownById: true } as const;
 const hello = playing([{ say: 'hello' }], known);
 
-describe('a message that is known by its id', () => {
-  it('is known for five minutes after its task has ended', async () => {
+describe('a repeated message id', () => {
+  it('is recognized for five minutes after its task has ended', async () => {
     const { system, clock } = await openSystem();
     const id = await system.open(hello);
     await ends(system, id);
@@ -22,7 +22,7 @@ describe('a message that is known by its id', () => {
     expect(await system.open(hello)).toBe(next);
   });
 
-  it('subscribes to the task that it starts, and not to the task that it repeats', async () => {
+  it('subscribes to a task that it starts, and not to a repeated one', async () => {
     const { system } = await openSystem();
     const received: string[] = [];
     const as = (name: string) => ({
@@ -34,7 +34,7 @@ describe('a message that is known by its id', () => {
     expect(received).toEqual([`first ${id}`]);
   });
 
-  it('is forgotten with the task it led to', async () => {
+  it('expires with its task', async () => {
     const { system, clock, store } = await openSystem({ retention: 7 * day });
     const id = await system.open(hello);
     await ends(system, id);
@@ -45,7 +45,7 @@ describe('a message that is known by its id', () => {
     expect(await system.open(hello)).not.toBe(id);
   });
 
-  it('is known while its task is not on disk yet, and in another process over the same store', async () => {
+  it('is recognized before its task is stored, and in another process over the same store', async () => {
     const { system, store, directory, stop } = await openSystem();
     const id = await system.open(hello);
     expect([await system.reads.find(id), await system.open(hello)]).toEqual([undefined, id]);
@@ -59,7 +59,7 @@ describe('a message that is known by its id', () => {
     ]);
   });
 
-  it('is tried anew when the disk did not take it', async () => {
+  it('is retried when the disk refused it', async () => {
     const { system, store } = await openSystem();
     const disk = failingDisk();
     const lost = await system.open(hello);
@@ -72,7 +72,7 @@ describe('a message that is known by its id', () => {
     expect(await system.reads.find(lost)).toBeUndefined();
   });
 
-  it('leads to the task that its words were denied in', async () => {
+  it('leads to the task in which it was denied', async () => {
     const { system } = await openSystem({
       security: { guardrails: { enabled: true, deny_prompts: [{ pattern: 'hello' }] } },
     });
@@ -81,7 +81,7 @@ describe('a message that is known by its id', () => {
     expect(await system.open(hello)).toBe(id);
   });
 
-  it('is tried anew, once, after a step-up was demanded', async () => {
+  it('is retried once after a step-up was required', async () => {
     const { system } = await openSystem({
       tools: [toolCalled('pay')],
       security: { step_up: { enabled: true, tools: { pay: 'high' } } },
@@ -99,7 +99,7 @@ describe('a message that is known by its id', () => {
     expect([await system.open(as('high')), await system.open(as('low'))]).toEqual([id, id]);
   });
 
-  it('is one sender’s alone: of the same provider, name and organisation', async () => {
+  it('belongs to one sender: of the same provider, name and organisation', async () => {
     const { system } = await openSystem();
     const senders: (Caller | null)[] = [
       null,
@@ -115,14 +115,14 @@ describe('a message that is known by its id', () => {
     expect(await system.open({ ...hello, requester: withMore })).toBe(ids[1]);
   });
 
-  it('keeps ids apart that cannot be told apart as UTF-8', () => {
+  it('is distinguished from ids that are equal in UTF-8', () => {
     const [one, other] = ['\ud800', '\ud801'].map(
       (messageId) => messageKeys(null, { messageId, parts: [] }, {})[0],
     );
     expect(one).not.toBe(other);
   });
 
-  it('makes no second wait', async () => {
+  it('creates no second wait', async () => {
     const { system } = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
     const message = playing([{ tool: 'pay' }], known);
     const { id } = await parks(system, message);
@@ -130,7 +130,7 @@ describe('a message that is known by its id', () => {
   });
 });
 
-it('a message that is not known by its id leads to another task each time', async () => {
+it('a message without a known id leads to another task each time', async () => {
   const { system } = await openSystem();
   const message = playing([{ say: 'hello' }]);
   expect(await system.open(message)).not.toBe(await system.open(message));

@@ -17,10 +17,10 @@ function wakes(isOver: boolean): Promise<void> {
   return duties.wake('t-1').then(() => expect(asked).toEqual([['t-1', 7]]));
 }
 
-it('ends the time of a decided hold', async () => {
+it('a decided hold expires', async () => {
   await wakes(true);
 });
 
-it('is called again for a decided hold that a fast clock wakes too early', async () => {
+it('a decided hold that a fast clock wakes too early is checked again', async () => {
   await expect(wakes(false)).rejects.toThrow('the deadline is not here yet');
 });

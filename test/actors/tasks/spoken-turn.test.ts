@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SpokenTurns } from '../../../src/actors/tasks/spoken-turn.ts';
 
-it('publishes each piece of a turn, and has the turn until it ends', () => {
+it('a spoken turn publishes each piece, and lasts until its end', () => {
   const published: string[][] = [];
   const turns = new SpokenTurns((id, text) => published.push([id, text]));
   expect(turns.of('t-1')).toBeUndefined();
@@ -17,7 +17,7 @@ it('publishes each piece of a turn, and has the turn until it ends', () => {
   ]);
 });
 
-it('keeps a turn that began before the end of the previous one', () => {
+it('a turn that began before the end of the previous one is kept', () => {
   const turns = new SpokenTurns(() => undefined);
   const former = turns.start('t-1');
   turns.start('t-1').say('new');

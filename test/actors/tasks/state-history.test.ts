@@ -37,7 +37,7 @@ const ran = [
 ];
 
 describe('the states of a task', () => {
-  it('are all that it entered, those of one turn among them, with what led there', async () => {
+  it('include every entered one, also several in one turn, with their events', async () => {
     const rig = await openSystem({ tools: [toolCalled('note')] });
     const id = await rig.system.open(playing([{ tool: 'note' }, { say: 'done' }]));
     await ends(rig.system, id);
@@ -48,7 +48,7 @@ describe('the states of a task', () => {
     ]);
   });
 
-  it('have the time at which each was entered', async () => {
+  it('have the time of their entry', async () => {
     const rig = await openSystem(paying());
     const { id } = await parks(rig.system);
     rig.clock.advance(61_000);
@@ -58,7 +58,7 @@ describe('the states of a task', () => {
     expect(states.at(-1)).toEqual({ state: 'canceled', event: 'task.cancel', at: nine + 61_000 });
   });
 
-  it('go on when a final task runs again', async () => {
+  it('continue when a final task runs again', async () => {
     const rig = await openSystem();
     const id = await rig.system.open(playing([{ say: 'one' }]));
     await ends(rig.system, id);
@@ -82,7 +82,7 @@ describe('the states of a task', () => {
     expect((await wayOf(rig, id)).at(-1)).toEqual(['failed', 'task.crashed']);
   });
 
-  it('go on after a restart where the store has the task', async () => {
+  it('continue after a restart where the store has the task', async () => {
     const rig = await openSystem(paying());
     const { id } = await parks(rig.system);
     await rig.stop();
@@ -169,8 +169,8 @@ async function playToTheEnd(rig: TestSystem): Promise<string[]> {
 
 const namesOf = (states: EnteredState[]): string[] => states.map(({ state }) => state);
 
-describe('whatever happens to tasks', () => {
-  it('the store has the states that they were in, also after a kill at any commit', async () => {
+describe('after any events of tasks', () => {
+  it('the store has the states of each, also after a kill at any commit', async () => {
     await fc.assert(
       fc.asyncProperty(happenings, fc.nat(), async (story, at) => {
         const watched = watchedPaths();

@@ -24,7 +24,7 @@ const working = aTask({ id: 't' });
 const parked = aParkedTask('t', 9_000, 2);
 
 describe('the feed of all tasks', () => {
-  it('tells of several changes in one turn the last, compared with what was before the first', async () => {
+  it('reports several changes in one turn as the last one, compared with the state before', async () => {
     const { feed, heard } = aFeed();
     feed.changed(working, null);
     feed.changed(parked, working);
@@ -37,7 +37,7 @@ describe('the feed of all tasks', () => {
     ]);
   });
 
-  it('tells nothing of a change that nobody sees', async () => {
+  it('does not report an invisible change', async () => {
     const { feed, heard } = aFeed();
     feed.changed({ ...working, revision: 2 }, working);
     feed.changed({ ...parked, id: 'p', revision: 3 }, { ...parked, id: 'p' });
@@ -45,7 +45,7 @@ describe('the feed of all tasks', () => {
     expect(heard).toEqual([]);
   });
 
-  it('tells when a wait begins, when its approvers see something new, and when it is over', async () => {
+  it('reports the beginning of a wait, news for its approvers, and its end', async () => {
     const { feed, heard } = aFeed();
     const deferral = parked.deferral && { ...parked.deferral, requests: 2 };
     const repeated: Task = { ...parked, stage: 'reminded', deferral };
@@ -70,7 +70,7 @@ describe('the feed of all tasks', () => {
     expect(heard.at(-1)?.waited?.deferral?.args).toEqual({});
   });
 
-  it('knows what changed since a position, each task once, with its latest change', async () => {
+  it('returns changes since a position, each task once, with its latest change', async () => {
     const { feed, heard } = aFeed();
     const start = feed.position;
     for (const id of ['a', 'b', 'a']) {
@@ -86,7 +86,7 @@ describe('the feed of all tasks', () => {
     expect(ids(start - 2)).toBeUndefined();
   });
 
-  it('forgets the oldest of more than 1,000 tasks, and says so', async () => {
+  it('drops the oldest of more than 1,000 tasks, and reports that', async () => {
     const { feed, heard } = aFeed();
     const start = feed.position;
     for (let count = 0; count < 1_001; count += 1) feed.changed(aTask({ id: `t${count}` }), null);
@@ -95,7 +95,7 @@ describe('the feed of all tasks', () => {
     expect(feed.since(heard[0]?.position ?? 0)).toHaveLength(1_000);
   });
 
-  it('tells by its positions nothing of how much happens', async () => {
+  it('has positions that do not reveal the amount of activity', async () => {
     const { clock, feed } = aFeed();
     clock.advance(1_000);
     for (let count = 0; count < 100; count += 1) feed.changed(aTask({ id: `t${count}` }), null);
@@ -106,7 +106,7 @@ describe('the feed of all tasks', () => {
     expect(feed.position).toBe(3_000_000);
   });
 
-  it('has nobody left who went, however many there were', async () => {
+  it('keeps no disconnected subscriber', async () => {
     const { feed } = aFeed();
     for (let count = 0; count < 10_000; count += 1) {
       feed.follow({ onChange: () => undefined, onEnd: () => undefined })();
@@ -114,7 +114,7 @@ describe('the feed of all tasks', () => {
     expect(feed.followers).toBe(1);
   });
 
-  it('tells what is under way as it ends, then lets go of everybody, also of who comes later', async () => {
+  it('sends current events at its end, then disconnects all subscribers, also later ones', async () => {
     const { feed, heard, ends } = aFeed();
     feed.changed(working, null);
     feed.end();

@@ -58,7 +58,7 @@ describe('the shortest paths of a task whose errors end it', () => {
   );
 });
 
-describe('the shortest paths of a task that hears of its errors, and rests whenever it waits', () => {
+describe('the shortest paths of a task that receives its errors, and is parked whenever it waits', () => {
   walk(
     { ...work, ...waiting(1, 'tool_result') },
     {

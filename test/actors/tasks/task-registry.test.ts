@@ -3,7 +3,7 @@ import { registryMachine } from '../../../src/machines/registry/registry-machine
 import { ends, playing } from '../../helpers/system-story.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
-it('asks no chart what leads on from an event whose type names a task, which XState would keep for good', async () => {
+it('the registry queries no chart by an event type with a task id, which XState would keep', async () => {
   const { system } = await openSystem();
   const next = vi.spyOn(Object.getPrototypeOf(registryMachine.root), 'next');
   onTestFinished(() => next.mockRestore());

@@ -15,7 +15,7 @@ import {
 } from '../../helpers/system-story.ts';
 import { nine, openSystem } from '../../helpers/test-system.ts';
 
-describe('a task that needs a release', () => {
+describe('a task that needs an approval', () => {
   it('waits, runs after its approval, and answers', async () => {
     const pay = toolCalled('pay');
     const { system, clock, events, verify } = await openSystem({
@@ -52,8 +52,8 @@ describe('a task that needs a release', () => {
   });
 });
 
-describe('what the outside sees of a task', () => {
-  it('is nothing before the first commit, and then what is on disk', async () => {
+describe('the visible state of a task', () => {
+  it('is empty before the first commit, and then the stored one', async () => {
     const door = gate();
     const { next, ...named } = scriptedModel('demo', []);
     const model: LanguageModel = {
@@ -87,7 +87,7 @@ describe('what the outside sees of a task', () => {
     expect(await system.metrics.load()).toEqual({ live: 0, deferred: 0 });
   });
 
-  it('comes to watchers in order, each change on disk before it is told', async () => {
+  it('is sent to watchers in order, each change after it is stored', async () => {
     const { system, clock, store } = await openSystem({
       tools: [toolCalled('pay')],
       deferred: { pay: {} },
@@ -137,7 +137,7 @@ describe('what the outside sees of a task', () => {
     expect((await system.reads.find(id))?.contextId).toBe('context-7');
   });
 
-  it('comes to a subscriber of open from the first token on', async () => {
+  it('is sent to a subscriber of open from the first token on', async () => {
     const { next, ...named } = scriptedModel('demo', []);
     const model: LanguageModel = {
       ...named,
@@ -156,7 +156,7 @@ describe('what the outside sees of a task', () => {
     expect(received).toEqual(['at once ', 'later', 'completed']);
   });
 
-  it('stops coming to a watcher that left, and to no other', async () => {
+  it('is not sent to a watcher that left, and to all others', async () => {
     const { system, clock } = await openSystem({
       tools: [toolCalled('pay')],
       deferred: { pay: {} },
@@ -175,7 +175,7 @@ describe('what the outside sees of a task', () => {
     expect(heard).toEqual(['second failed']);
   });
 
-  it('can be waited for until the caller gives up, which ends the wait and not the task', async () => {
+  it('can be awaited until the caller gives up, which ends the wait and not the task', async () => {
     const { system, clock } = await openSystem({
       tools: [toolCalled('pay')],
       deferred: { pay: {} },
@@ -192,8 +192,8 @@ describe('what the outside sees of a task', () => {
   });
 });
 
-describe('a run of a task that had ended', () => {
-  it('keeps history, context and creation time, and goes on counting', async () => {
+describe('a further run of an ended task', () => {
+  it('keeps history, context and creation time, and continues the numbering', async () => {
     const { system, clock, events } = await openSystem();
     const first = playing([{ say: 'one' }], { id: 't-1', contextId: 'context-1' });
     await system.open(first);
@@ -219,7 +219,7 @@ describe('a run of a task that had ended', () => {
     expect((await system.reads.list({ limit: 9 })).tasks).toHaveLength(1);
   });
 
-  it('is refused while it runs, from its first moment to its last', async () => {
+  it('is refused while the task runs, from its first moment to its last', async () => {
     const door = gate();
     const { system, clock, store } = await openSystem({
       tools: [toolCalled('pay', () => door.opened.then(() => 'paid'))],
@@ -249,7 +249,7 @@ describe('a run of a task that had ended', () => {
 });
 
 describe('a decision on a run that waits for nothing yet', () => {
-  it('is told who decided in the run before', async () => {
+  it('names the decider of the run before', async () => {
     const door = gate();
     const { system, clock } = await openSystem({
       tools: [toolCalled('pay'), toolCalled('slow', () => door.opened.then(() => 'ok'))],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Turns } from '../../../src/actors/tasks/turns.ts';
 
-it('lets what comes in between wait for one of them at most', async () => {
+it('a turn waits for at most one other turn', async () => {
   const turns = new Turns();
   const order: string[] = [];
   const lists = ['first', 'second', 'third', 'fourth'].map(async (name) => {

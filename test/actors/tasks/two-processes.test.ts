@@ -48,7 +48,7 @@ function reportFrom(child: ChildProcess, matches: (report: Report) => boolean): 
 }
 
 describe('two processes over one store', () => {
-  it('let one of many decisions win, run the tool once, and keep one chain', async () => {
+  it('have one winner of many decisions, run the tool once, and keep one chain', async () => {
     const pay = toolCalled('pay');
     const { system, clock, directory, events, verify } = await openSystem({
       tools: [pay],

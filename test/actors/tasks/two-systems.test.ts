@@ -21,7 +21,7 @@ async function twoSystems(pay = toolCalled('pay')) {
 }
 
 describe('a task that another process has decided', () => {
-  it('is told so, and is left to that process while its tool runs', async () => {
+  it('reports that, and is left to that process while its tool runs', async () => {
     const door = gate();
     const pay = toolCalled('pay', () => door.opened.then(() => 'paid'));
     const { here, there, clock } = await twoSystems(pay);
@@ -48,7 +48,7 @@ describe('a task that another process has decided', () => {
     expect(await here.verify()).toMatchObject({ ok: true, events: 9 });
   });
 
-  it('answers both with the truth when both decide in the same turn', async () => {
+  it('answers both correctly when both decide in the same turn', async () => {
     const { here, there, pay, clock } = await twoSystems();
     const { id } = await parks(here.system);
     const answers = await Promise.all(
@@ -77,8 +77,8 @@ describe('a task that another process has decided', () => {
   });
 });
 
-describe('an id that two callers begin a task by at once', () => {
-  it('is the task of one of them, which the other cannot call off', async () => {
+describe('an id with which two callers begin a task at once', () => {
+  it('is the task of one of them, which the other cannot cancel', async () => {
     const { here, there } = await twoSystems();
     const named = { ...payment, id: 'mine' };
     await Promise.all([here, there].map(({ system }) => system.open(named)));

@@ -44,8 +44,8 @@ function again({ directory, clock }: TestSystem, onRestart: 'abandon' | 'resume'
   });
 }
 
-describe.each(['task', 'contents', 'snapshot'])('a task whose %s is no JSON', (column) => {
-  it.each(['abandon', 'resume'] as const)('keeps nothing from starting (%s)', async (onRestart) => {
+describe.each(['task', 'contents', 'snapshot'])('a task whose %s is not JSON', (column) => {
+  it.each(['abandon', 'resume'] as const)('does not prevent the start (%s)', async (onRestart) => {
     const before = await stopped();
     damage(before, column);
     const { system, store, events, logged, verify } = await again(before, onRestart);
@@ -69,8 +69,8 @@ describe.each(['task', 'contents', 'snapshot'])('a task whose %s is no JSON', (c
   });
 });
 
-describe('a damaged task that waits', () => {
-  it('is ended by a decision, which finds nothing that waits', async () => {
+describe('a damaged waiting task', () => {
+  it('is ended by a decision, which finds nothing pending', async () => {
     const before = await stopped();
     damage(before, 'task', 'parked');
     const { system, clock, events, store } = await again(before, 'resume');
@@ -96,8 +96,8 @@ describe('a damaged task that waits', () => {
   });
 });
 
-describe('a damaged task that had ended', () => {
-  it('is told as failed, stays, and can run anew', async () => {
+describe('a damaged ended task', () => {
+  it('is reported as failed, stays, and can run again', async () => {
     const before = await stopped();
     damage(before, 'task', 'ended');
     const { system, store } = await again(before, 'resume');

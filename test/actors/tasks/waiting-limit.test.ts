@@ -39,8 +39,8 @@ function limitOf(most: number) {
 
 const limitOfOne = () => limitOf(1);
 
-describe('the limit of calls that wait', () => {
-  it('counts a call that comes after a slow one for as long as that takes', async () => {
+describe('the limit of waiting calls', () => {
+  it('counts a call after a slow one during the slow one', async () => {
     const { isAdmitted, goes } = limitOfOne();
     expect(await isAdmitted('t1', 'look_up', 'pay')).toBe(true);
     goes('t1', 'working', 'working');
@@ -58,7 +58,7 @@ describe('the limit of calls that wait', () => {
     expect(await isAdmitted('t2', 'pay')).toBe(true);
   });
 
-  it('counts no call of a turn that is over, nor of a task that is here no more', async () => {
+  it('counts no call of an ended turn, nor of a task of another daemon', async () => {
     const { isAdmitted, live } = limitOfOne();
     expect(await isAdmitted('t1', 'pay')).toBe(true);
     expect(await isAdmitted('t1', 'look_up')).toBe(true);
@@ -67,7 +67,7 @@ describe('the limit of calls that wait', () => {
     expect(await isAdmitted('t3', 'pay')).toBe(true);
   });
 
-  it('admits one of two calls that arrive at the same moment with one place left', async () => {
+  it('admits one of two concurrent calls with one place left', async () => {
     for (const most of [1, 3]) {
       const { committed, isAdmitted } = limitOf(most);
       for (let waiting = 1; waiting < most; waiting += 1) committed.add(`waiting-${waiting}`);
@@ -76,7 +76,7 @@ describe('the limit of calls that wait', () => {
     }
   });
 
-  it('reads no list of waiting tasks while the limit is out of reach', async () => {
+  it('reads no list of waiting tasks while the limit is far away', async () => {
     const { committed, isAdmitted, lists } = limitOf(6);
     committed.add('other').add('another');
     expect(await isAdmitted('t1', 'pay')).toBe(true);

@@ -5,7 +5,7 @@ import { ManualClock } from '../../helpers/manual-clock.ts';
 import { patient } from '../../helpers/patient.ts';
 import { nine } from '../../helpers/test-system.ts';
 
-it('a store that cannot be read is asked for deadlines again, and none is missed', async () => {
+it('deadlines are read again from a store that failed, and none is missed', async () => {
   const clock = new ManualClock(nine);
   const logged: string[] = [];
   const woken: string[] = [];
@@ -34,7 +34,7 @@ it('a store that cannot be read is asked for deadlines again, and none is missed
   watching.stop();
 });
 
-it('wakes each of many that are due at once a single time, whatever becomes due meanwhile', async () => {
+it('each of many due tasks is woken once, while others become due', async () => {
   const clock = new ManualClock(nine);
   const error = vi.fn();
   const log = { info: () => undefined, warn: () => undefined, error };

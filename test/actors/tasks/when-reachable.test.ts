@@ -17,7 +17,7 @@ function reading(outcomes: (string | Error)[]) {
 
 const away = () => new UnreachableError(new Error('gone'));
 
-it('reads again each second until the store can be reached', async () => {
+it('a read is repeated each second until the store is reachable', async () => {
   const { clock, read, found } = reading([away(), away(), 'a task']);
   for (let tries = 1; tries <= 2; tries += 1) {
     await vi.waitFor(
@@ -30,13 +30,13 @@ it('reads again each second until the store can be reached', async () => {
   expect(clock.pending).toBe(0);
 });
 
-it('does not read again what fails otherwise', async () => {
+it('a read that fails otherwise is not repeated', async () => {
   const { read, found } = reading([new Error('torn'), 'a task']);
   await expect(found).rejects.toThrow('torn');
   expect(read).toHaveBeenCalledTimes(1);
 });
 
-it('reads no more for who has left', async () => {
+it('a read stops when its caller has disconnected', async () => {
   const { clock, left, read, found } = reading([away(), away(), away()]);
   await vi.waitFor(() => expect(clock.pending).toBe(1), patient);
   left.abort();

@@ -24,7 +24,7 @@ const chart = setup({
 });
 
 describe('describeChart', () => {
-  it('keeps states, events and names, and leaves data out', () => {
+  it('keeps states, events and names, and omits data', () => {
     expect(JSON.parse(describeChart(chart.config))).toEqual({
       id: 'sample',
       initial: 'input',
@@ -39,7 +39,7 @@ describe('describeChart', () => {
     });
   });
 
-  it('writes a chart once', () => {
+  it('describes a chart once', () => {
     let reads = 0;
     const config = {
       id: 'counted',

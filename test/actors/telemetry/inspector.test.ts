@@ -159,13 +159,13 @@ describe('startInspector', () => {
     ]);
   });
 
-  it('lets nothing private out', async () => {
+  it('sends no private data', async () => {
     const received = watchUntil(isEnd);
     await runSample();
     expect(JSON.stringify(await received)).not.toContain(canary);
   });
 
-  it('is understood by the receiver that Stately ships', async () => {
+  it('is compatible with the receiver of Stately', async () => {
     const receiver = createWebSocketReceiver({ server: inspector.url });
     const ended = new Promise<string[]>((resolve) => {
       const types = new Set<string>();
@@ -184,13 +184,13 @@ describe('startInspector', () => {
     >();
   });
 
-  it('replays what has just happened to whoever joins late', async () => {
+  it('replays recent events to a late watcher', async () => {
     const actor = await runSample();
     const events = await watchUntil(isEnd);
     expect(events[0]).toMatchObject({ type: '@xstate.actor', sessionId: actor.sessionId, id: '1' });
   });
 
-  it('replays how an actor stands and the last thousand events at most', async () => {
+  it('replays the state of an actor and the last thousand events at most', async () => {
     const actor = createActor(sampleMachine, {
       input: { id: 'r1', note: canary },
       inspect: inspector.inspect,
@@ -219,7 +219,7 @@ describe('startInspector', () => {
     expect(await refusal(change)).toBe(status);
   });
 
-  it('refuses a request that opens no WebSocket with 426', async () => {
+  it('refuses a request without a WebSocket upgrade with 426', async () => {
     const answer = await fetch(`http://127.0.0.1:${portOf(inspector)}/`);
     expect([answer.status, answer.headers.get('upgrade'), await answer.text()]).toEqual([
       426,
@@ -240,7 +240,7 @@ describe('startInspector', () => {
     expect(await refusal({})).toBe(503);
   });
 
-  it('lets a watcher go that sends more than it may say', async () => {
+  it('disconnects a watcher that sends too much', async () => {
     const watcher = new WebSocket(inspector.url);
     await once(watcher, 'open');
     watcher.send('x'.repeat(2_000));
@@ -248,7 +248,7 @@ describe('startInspector', () => {
     expect(code).toBe(1009);
   });
 
-  it('lets a watcher go that does not read', async () => {
+  it('disconnects a watcher that does not read', async () => {
     const slow = await joinWithoutReading();
     const actor = createActor(sampleMachine, { input: { id: 'r1', note: '' } }).start();
     const calls = Array.from({ length: 100 }, () => ({ id: 'c'.repeat(100) }));
@@ -266,7 +266,7 @@ describe('startInspector', () => {
     slow.destroy();
   });
 
-  it('harms no actor when an event cannot be shown', async () => {
+  it('affects no actor when an event cannot be shown', async () => {
     const failures: string[] = [];
     const quiet = { ...log, error: (_: object, message: string) => void failures.push(message) };
     const broken = await startInspector({ port: 0, log: quiet });
@@ -280,7 +280,7 @@ describe('startInspector', () => {
     await broken.stop();
   });
 
-  it('lets watchers go and frees its port when it stops', async () => {
+  it('disconnects watchers and frees its port when it stops', async () => {
     const watcher = new WebSocket(inspector.url);
     await once(watcher, 'open');
     const gone = once(watcher, 'close');
@@ -292,7 +292,7 @@ describe('startInspector', () => {
     await again.stop();
   });
 
-  it('says what to do when its port is taken', async () => {
+  it('states the remedy when its port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;

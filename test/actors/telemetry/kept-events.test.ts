@@ -17,7 +17,7 @@ const way: KeptWay = {
 };
 const envelope = { rootId: 'r1', sessionId: 'r1', _version: '0.7.2' };
 
-it('tells each state with what led there, and the context of the last one, redacted', () => {
+it('the event page shows each state with its event, and the context of the last one, redacted', () => {
   expect(keptEvents(way)).toEqual([
     {
       ...{ ...envelope, id: '1', createdAt: '1000', type: '@xstate.actor', name: 'r1' },
@@ -64,7 +64,7 @@ it('tells each state with what led there, and the context of the last one, redac
   ]);
 });
 
-it('says what is not kept, when the task ended, and a chart by its name where it is not at hand', () => {
+it('the event page shows what is not stored, the end of the task, and a missing chart by name', () => {
   const [first] = way.states;
   const ended = { state: 'failed', event: 'task.crashed', at: 9 };
   const events = keptEvents({
@@ -84,7 +84,7 @@ it('says what is not kept, when the task ended, and a chart by its name where it
   expect(events[5]).toMatchObject({ snapshot: { status: 'done', value: 'failed' } });
 });
 
-it('shows no name that is none, and an actor alone where no state is kept', () => {
+it('the event page shows no invalid name, and only an actor where no state is stored', () => {
   const odd = { state: `working.${canary}`, event: canary, at: 1 };
   expect(JSON.stringify(keptEvents({ ...way, name: canary, states: [odd] }))).not.toContain(canary);
   expect(keptEvents({ ...way, states: [] })).toEqual([

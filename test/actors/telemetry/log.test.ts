@@ -10,7 +10,7 @@ function open({ level = 'info', isTTY = false }: { level?: LogLevel; isTTY?: boo
 const aTime: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe('createLog', () => {
-  it('writes one JSON object a line', () => {
+  it('writes one JSON object per line', () => {
     const { log, written } = open();
     log.info({ task_id: 'r1' }, 'task: accepted');
     log.warn({}, 'store: slow');
@@ -21,7 +21,7 @@ describe('createLog', () => {
     expect(written.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
   });
 
-  it('leaves out what is below its level', () => {
+  it('omits entries below its level', () => {
     const { log, written } = open({ level: 'warn' });
     log.info({}, 'unheard');
     expect(written).toEqual([]);
@@ -51,7 +51,7 @@ describe('createLog', () => {
     },
   );
 
-  it('redacts what hangs on an error', () => {
+  it('redacts the properties of an error', () => {
     const { log, written } = open();
     const error = Object.assign(new Error('refused'), { headers: { authorization: 'canary' } });
     log.error({ error }, 'x');
@@ -68,7 +68,7 @@ describe('createLog', () => {
     ]);
   });
 
-  it('lets nothing logged move the cursor of a terminal or start a second line', () => {
+  it('emits no text that moves the cursor of a terminal or starts a second line', () => {
     const { log, written } = open({ isTTY: true });
     log.info({ a: '\u001b[2Jx', 'b\u001b[31m': 1 }, 'one\r\ntwo\u001b]0;title\u0007');
     expect(written.join('')).toMatch(/^[^\p{Cc}]*\n$/u);

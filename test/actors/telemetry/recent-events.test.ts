@@ -14,7 +14,7 @@ describe('RecentEvents', () => {
     expect(recent.all()).toEqual(['é', 'cc']);
   });
 
-  it('keeps nothing of an event that is too large', () => {
+  it('drops an event that is too large', () => {
     const recent = new RecentEvents({ count: 100, bytes: 5 });
     for (const event of ['aa', 'x'.repeat(6)]) recent.add(event);
     expect(recent.all()).toEqual([]);

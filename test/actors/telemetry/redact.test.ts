@@ -5,7 +5,7 @@ import { redactFields, redactName } from '../../../src/actors/telemetry/redact.t
 const privateText = fc.string().map((text) => `ann@example.com ${text}`);
 
 describe('redactFields', () => {
-  it('shows identifiers, names, counts and times, and nothing a person or a model said', () => {
+  it('shows identifiers, names, counts and times, and no text of a person or a model', () => {
     expect(
       redactFields({
         run: {
@@ -63,7 +63,7 @@ describe('redactFields', () => {
     });
   });
 
-  it('hides a list or a text where fields were expected', () => {
+  it('hides a list or a string where fields were expected', () => {
     expect(redactFields({ input: 'secret', call: [['secret'], null, 7] })).toEqual({
       input: '[redacted]',
       call: ['[redacted]', null, '[redacted]'],
@@ -75,7 +75,7 @@ describe('redactFields', () => {
     expect(redactFields({ pending })).toEqual({ pending: pending.slice(0, 100) });
   });
 
-  it('never shows a text that is no plain name, whatever the shape', () => {
+  it('never shows a string that is no plain name, in any shape', () => {
     const key = fc.constantFrom('id', 'tool', 'text', 'args', 'call', 'input', 'pending', 'parts');
     const { fields } = fc.letrec((tie) => ({
       value: fc.oneof(privateText, fc.array(tie('value'), { maxLength: 3 }), tie('fields')),
@@ -91,7 +91,7 @@ describe('redactFields', () => {
 
 describe('redactName', () => {
   it.each(['r1', 'task:r1', '0.task.working.thinking', 'deferral.*', 'server__tool'])(
-    'lets %s through',
+    'shows %s',
     (name) => {
       expect(redactName(name)).toBe(name);
     },

@@ -19,7 +19,7 @@ async function tracedSystem() {
   return { ...rig, collector, tracing };
 }
 
-it('a task that was put to rest goes on in its trace, and its wait is as long as it was', async () => {
+it('a parked task continues its trace, and its wait has its full length', async () => {
   const { system, clock, lookAround, events, collector, tracing, stop } = await tracedSystem();
   const { id } = await parks(system);
   clock.advance(minute);
@@ -78,7 +78,7 @@ it('a task that was put to rest goes on in its trace, and its wait is as long as
   expect(places.indexOf(after)).toBeGreaterThan(places.lastIndexOf(before));
 });
 
-it('a task whose model breaks ends its span with the status Error, and the error stays inside', async () => {
+it('a task whose model throws ends its span with the status Error, and the error text stays private', async () => {
   const collector = await startCollector();
   const tracing = traceInto(collector);
   const { system, stop } = await openSystem({

@@ -5,14 +5,14 @@ import { shortLine } from '../../../src/actors/telemetry/log.ts';
 const record = { time: '2026-07-01T09:00:00.000Z', level: 'warn' };
 
 describe('a short line of the log', () => {
-  it('holds nothing that turns its direction or begins another', () => {
+  it('contains no direction mark and no second line', () => {
     const msg = '\u001b[2Ja\u202eb\u2028c\nd';
     expect(shortLine(JSON.stringify({ ...record, msg, key: 'x\u2066y' }))).toBe(
       '09:00:00 warn  a b c d key=x y\n',
     );
   });
 
-  it('never lets an unsafe character through', () => {
+  it('contains no unsafe character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (msg, key) => {
         const line = shortLine(JSON.stringify({ ...record, msg, [`x${key}`]: key }));

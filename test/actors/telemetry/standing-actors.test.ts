@@ -37,7 +37,7 @@ function kept(maximumBytes: number, ...events: StatelyEvent[]): string[] {
   return actors.all();
 }
 
-it('keeps how the root and its children were announced and what they showed last, in order', () => {
+it('the actor list keeps the registration and the last state of the root and its children, in order', () => {
   const events = [
     announced('registry', 'x:0'),
     announced('r1', 'x:1', 'x:0'),
@@ -48,12 +48,12 @@ it('keeps how the root and its children were announced and what they showed last
   expect(kept(100, ...events)).toEqual(['a', 'b', 'd', 'e']);
 });
 
-it('keeps nothing of the children of a task, nor of an actor that was never announced', () => {
+it('the actor list keeps nothing of the children of a task, nor of an unregistered actor', () => {
   const events = [announced('thinking', 'x:2', 'x:1'), shown('x:2'), shown('x:7')];
   expect(kept(100, ...events)).toEqual([]);
 });
 
-it('knows a task that rests and wakes by its newest actor alone', () => {
+it('the actor list has a parked and woken task under its newest actor only', () => {
   const events = [
     announced('r1', 'x:1', 'x:0'),
     shown('x:1', 'stopped'),
@@ -64,7 +64,7 @@ it('knows a task that rests and wakes by its newest actor alone', () => {
   expect(kept(100, ...events)).toEqual(['c', 'd']);
 });
 
-it('forgets what has ended first, then what has shown nothing for longest', () => {
+it('the actor list drops ended actors first, then the longest silent ones', () => {
   const events = [
     announced('registry', 'x:0'),
     announced('r1', 'x:1', 'x:0'),

@@ -18,7 +18,7 @@ import {
 const canary = 'CANARY-4f1d';
 const call = aCall({ args: { order: canary } });
 
-it('shows the life of a task without anything that was said in it', async () => {
+it('an event for Stately shows the life of a task without its texts', async () => {
   const shown: string[] = [];
   const thoughts = [said(canary, [call]), said(canary)];
   const rulings = [deferred(aDeferral({ args: call.args, context: canary })), allowed(call)];
@@ -52,7 +52,7 @@ it('shows the life of a task without anything that was said in it', async () => 
   expect(shown.join('\n')).toContain('"tool":"issue_refund","args":"[redacted]"');
 });
 
-it('knows nothing of kinds that the format lacks', () => {
+it('an event for Stately has no kinds that the format lacks', () => {
   const actorRef = createActor(taskMachine, { input: aTaskInput() });
   const inspection = { rootId: 'x:0', actorRef, action: { type: 'note', params: canary } };
   expect(statelyEvent({ type: '@xstate.action', ...inspection }, { id: 1, at: 0 })).toBeNull();

@@ -12,9 +12,9 @@ const local = {
 
 describe('readTracing', () => {
   it.each([
-    ['nothing but the name of the agent', {}, {}, local],
+    ['only the name of the agent', {}, {}, local],
     [
-      'what service.yaml says',
+      'the settings of service.yaml',
       { endpoint: 'https://in.example.com/otlp', service_name: 'refunds', sampler: 'always_off' },
       {
         OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://other/v1/traces',
@@ -59,7 +59,7 @@ describe('readTracing', () => {
       },
       { ...local, endpoint: 'http://traces:4318/in', headers: { b: '2' } },
     ],
-  ])('takes %s', (_, settings, env, expected) => {
+  ])('reads %s', (_, settings, env, expected) => {
     expect(readTracing({ ...config, ...settings }, { agentId: 'till', env })).toStrictEqual(
       expected,
     );

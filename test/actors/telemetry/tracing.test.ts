@@ -13,7 +13,7 @@ const quiet = { info() {}, warn() {}, error() {} };
 const always = { followsParent: true, ratio: 1 };
 
 describe('spans', () => {
-  it('are posted as OTLP, with who sends them', async () => {
+  it('are posted as OTLP, with their sender', async () => {
     const collector = await startCollector();
     const tracing = traceInto(collector);
     await inSpan('outer', { tool: 'pay' }, () => inSpan('inner', {}, async () => undefined));
@@ -33,7 +33,7 @@ describe('spans', () => {
     expect(tracing.log).toEqual([]);
   });
 
-  it('have the status Error when what they hold fails, and hide nothing of that', async () => {
+  it('have the status Error when their work fails, and its error', async () => {
     const collector = await startCollector();
     const tracing = traceInto(collector);
     const failure = new Error('secret');
@@ -46,9 +46,9 @@ describe('spans', () => {
   it.each([
     ['off', { followsParent: false, ratio: 0 }, '01', 0],
     ['on', { followsParent: false, ratio: 1 }, '00', 1],
-    ['left to a caller who says yes', { followsParent: true, ratio: 0 }, '01', 1],
-    ['left to a caller who says no', { followsParent: true, ratio: 1 }, '00', 0],
-  ])('are recorded as the sampler has it: %s', async (_, sampler, flags, expected) => {
+    ['decided by a caller who samples', { followsParent: true, ratio: 0 }, '01', 1],
+    ['decided by a caller who does not sample', { followsParent: true, ratio: 1 }, '00', 0],
+  ])('are recorded as the sampler decides: %s', async (_, sampler, flags, expected) => {
     const collector = await startCollector();
     const tracing = traceInto(collector, sampler);
     const caller = {
@@ -63,7 +63,7 @@ describe('spans', () => {
     expect(collector.spans).toHaveLength(expected);
   });
 
-  it('go nowhere once tracing has stopped, and a new one has its own', async () => {
+  it('are dropped once tracing has stopped, and a new tracing has its own', async () => {
     const first = await startCollector();
     await traceInto(first).stop();
     await inSpan('between', {}, async () => expect(outboundTraceHeaders()).toEqual({}));
@@ -75,7 +75,7 @@ describe('spans', () => {
     expect(second.trees()).toEqual([{ name: 'later', status: 'unset' }]);
   });
 
-  it('have one tracing in a process', async () => {
+  it('belong to one tracing in a process', async () => {
     const collector = await startCollector();
     traceInto(collector);
     expect(() => traceInto(collector)).toThrow(
@@ -84,11 +84,11 @@ describe('spans', () => {
   });
 });
 
-describe('a collector that takes nothing', () => {
+describe('a collector that accepts nothing', () => {
   it.each([
-    ['is not there', async () => desertedUrl, expect.stringContaining('ECONNREFUSED')],
+    ['is not reachable', async () => desertedUrl, expect.stringContaining('ECONNREFUSED')],
     ['answers with an error', failingUrl, 'the collector answered 503'],
-  ])('is named once when it %s', async (_, start, error) => {
+  ])('is logged once when it %s', async (_, start, error) => {
     const url = await start();
     const tracing = traceInto({ url });
     for (let count = 0; count < 1_200; count += 1) await inSpan('work', {}, async () => undefined);
@@ -102,7 +102,7 @@ describe('a collector that takes nothing', () => {
     ]);
   });
 
-  it('is named without the headers that were meant for it', async () => {
+  it('is logged without its headers', async () => {
     const said: object[] = [];
     const exporter = new FetchSpanExporter({
       endpoint: 'http://127.0.0.1:9/in',
@@ -114,7 +114,7 @@ describe('a collector that takes nothing', () => {
     expect(said).toEqual([{ collector: 'http://127.0.0.1:9', error: 'no answer', lost: 0 }]);
   });
 
-  it('is named again when it is back', async () => {
+  it('is logged again when it is back', async () => {
     const said: string[] = [];
     const note = (_: object, message: string) => void said.push(message);
     let status = 500;
@@ -136,7 +136,7 @@ describe('a collector that takes nothing', () => {
     ]);
   });
 
-  it('is not waited for when tracing stops', { timeout: 8_000 }, async () => {
+  it('is not awaited when tracing stops', { timeout: 8_000 }, async () => {
     const silent = createServer();
     const url = await listenOnLoopback(silent);
     const asked = once(silent, 'request');
@@ -150,7 +150,7 @@ describe('a collector that takes nothing', () => {
     expect(performance.now() - began).toBeLessThan(6_000);
   });
 
-  it('is asked through the fetch that is given', async () => {
+  it('is called through the given fetch', async () => {
     const asked: unknown[] = [];
     const tracing = startTracing(
       {

@@ -18,7 +18,7 @@ function judge({
 }
 
 describe('watcherRefusal', () => {
-  it.each(['127.0.0.1:8181', 'localhost:8181', '[::1]:8181'])('admits Host %s', (host) => {
+  it.each(['127.0.0.1:8181', 'localhost:8181', '[::1]:8181'])('accepts Host %s', (host) => {
     expect(judge({ hosts: [host] })).toBeNull();
   });
 
@@ -46,7 +46,7 @@ describe('watcherRefusal', () => {
     'http://127.0.0.1:8181',
     'http://127.0.0.2',
     'https://[::1]:1',
-  ])('admits Origin %s', (origin) => {
+  ])('accepts Origin %s', (origin) => {
     expect(judge({ origin })).toBeNull();
   });
 

@@ -27,7 +27,7 @@ const twoTools = {
 };
 
 describe('createToolbox', () => {
-  it('gathers builtin and script tools', async () => {
+  it('collects builtin and script tools', async () => {
     const { tools, skills, problems, warnings } = await toolbox(twoTools, {
       builtin_tools: ['datetime_now'],
       tools: [{ name: 'two', idempotent: true }],
@@ -67,7 +67,7 @@ describe('createToolbox', () => {
     expect(await tools.get('where')?.run({}, run)).toBe(directory);
   });
 
-  it('lets a setting add idempotence and not take it away', async () => {
+  it('lets a setting add idempotence and not remove it', async () => {
     const metadata = 'metadata: {service: {idempotent: true}}\n';
     const files = {
       ...twoTools,
@@ -117,7 +117,7 @@ describe('createToolbox', () => {
     expect(await write('data/y.csv')).toBe('wrote data/y.csv (1 bytes)');
   });
 
-  it('refuses a script with the name of a builtin tool, hyphens and underscores alike', async () => {
+  it('refuses a script with the name of a builtin tool, with hyphens equal to underscores', async () => {
     const files = {
       'SKILL.md': `${head}---\n## Tool: datetime-now\nX.\n`,
       'scripts/datetime_now.sh': '',
@@ -135,7 +135,7 @@ describe('createToolbox', () => {
     ]);
   });
 
-  it("keeps one of two skills' tools of one name, with a problem", async () => {
+  it('keeps one of two tools with one name, with a problem', async () => {
     const { tools, problems } = await toolbox({
       ...twoTools,
       'skills/b/SKILL.md': '---\nname: b\ndescription: d\n---\n## Tool: one\nOther.\n',
@@ -145,7 +145,7 @@ describe('createToolbox', () => {
     expect(problems).toHaveLength(1);
   });
 
-  it('suggests the nearest name for what it does not know', async () => {
+  it('suggests the nearest name for an unknown one', async () => {
     const { problems, warnings } = await toolbox(twoTools, {
       builtin_tools: ['datetime_new'],
       tools: [{ name: 'tow', idempotent: true }],
@@ -162,7 +162,7 @@ describe('createToolbox', () => {
     ]);
   });
 
-  it('checks what the skills require', async () => {
+  it('checks the requirements of the skills', async () => {
     const metadata =
       'metadata: {service: {requires: {bins: [sh, no-such-program], env: {required: [KEY, OTHER]}}}}\n';
     const { problems } = await toolbox(

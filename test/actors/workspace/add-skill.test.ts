@@ -18,7 +18,7 @@ const skill = {
 };
 
 describe('a skill that is added to an agent', () => {
-  it('is there whole, and nothing else is', async () => {
+  it('is added completely, and nothing else is', async () => {
     const directory = agentFolder({ 'service.yaml': '' });
     const { path } = await addSkill(directory, skill);
     expect(path).toBe(join(directory, 'skills/http-health'));
@@ -34,14 +34,14 @@ describe('a skill that is added to an agent', () => {
     expect(readFileSync(join(path, 'SKILL.md'), 'utf8')).toBe(skill.skill_md);
   });
 
-  it('is removed again by whoever added it', async () => {
+  it('can be removed by its adder', async () => {
     const directory = agentFolder({});
     const { remove } = await addSkill(directory, skill);
     await remove();
     expect(readdirSync(join(directory, 'skills'))).toEqual([]);
   });
 
-  it('is never written over another, whichever form that has', async () => {
+  it('never replaces another one, in either form', async () => {
     for (const [file, content] of [
       ['skills/http-health/SKILL.md', 'mine'],
       ['skills/http-health.md', 'mine'],
@@ -54,7 +54,7 @@ describe('a skill that is added to an agent', () => {
     }
   });
 
-  it('goes nowhere through a link', async () => {
+  it('is not written through a link', async () => {
     const [directory, elsewhere] = [agentFolder({}), agentFolder({})];
     symlinkSync(elsewhere, join(directory, 'skills'));
     await expect(addSkill(directory, skill)).rejects.toMatchObject({ code: 'skill_unusable' });
@@ -76,13 +76,13 @@ describe('a skill that is added to an agent', () => {
     { ...skill, scripts: { 'a/b.mjs': '' } },
     { ...skill, scripts: { ['a'.repeat(65)]: '' } },
     { ...skill, scripts: { 'é.mjs': '' } },
-  ])('has names that lead nowhere else: %#', async (wrong) => {
+  ])('has names that stay in its folder: %#', async (wrong) => {
     const directory = agentFolder({});
     await expect(addSkill(directory, wrong)).rejects.toMatchObject({ code: 'skill_unusable' });
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('leaves nothing behind when it cannot be written', async () => {
+  it('leaves nothing when it cannot be written', async () => {
     const directory = agentFolder({});
     writeFileSync(join(directory, 'skills'), 'a file');
     await expect(addSkill(directory, skill)).rejects.toMatchObject({ code: 'skill_unusable' });

@@ -34,7 +34,7 @@ function openLine({ port }: AddressInfo, isProven: boolean, clock = new ManualCl
 
 const call = { method: 'GET', path: '/tasks', patience: 400 } as const;
 
-describe('a line to an agent that may be anybody', () => {
+describe('a connection to an unverified agent', () => {
   it.each<[string, RequestListener, string, string]>([
     ['hangs', () => undefined, 'slow', 'the agent did not respond in time'],
     [
@@ -50,7 +50,7 @@ describe('a line to an agent that may be anybody', () => {
       'the answer of the agent is not JSON',
     ],
     ['hangs up', (_, to) => void to.destroy(), 'unreachable', 'the connection to the agent broke'],
-  ])('says in a sentence that it %s', async (_, answer, code, message) => {
+  ])('reports with a message that it %s', async (_, answer, code, message) => {
     const { line, seen, clock } = await lineTo(answer);
     const told = expect(line.json(call)).rejects.toMatchObject({ code, message });
     await vi.waitUntil(() => seen.length > 0, prompt);
@@ -58,7 +58,7 @@ describe('a line to an agent that may be anybody', () => {
     await told;
   });
 
-  it('reads again what the agent hung up on, and sends nothing twice that changes something', async () => {
+  it('repeats a read that was disconnected, and no changing request', async () => {
     const asked: string[] = [];
     const { line } = await lineTo((request, response) => {
       asked.push(`${request.method} ${request.url}`);
@@ -71,7 +71,7 @@ describe('a line to an agent that may be anybody', () => {
     expect(asked).toEqual(['GET /tasks', 'GET /tasks', 'POST /tasks/t1/cancel']);
   });
 
-  it('shows its token to nobody who took over the port before a second reading', async () => {
+  it('sends its token to no process that took over the port', async () => {
     let isAgent = true;
     const seen: string[] = [];
     const server = createServer((request, response) => {
@@ -97,7 +97,7 @@ describe('a line to an agent that may be anybody', () => {
     expect(seen).toEqual(['Bearer of-the-agent']);
   });
 
-  it('stops reading an answer without end', async () => {
+  it('stops reading an endless answer', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const { line } = await lineTo((_, response) => {
       const write = (): void => {
@@ -113,7 +113,7 @@ describe('a line to an agent that may be anybody', () => {
     await expect(Array.fromAsync(stream)).rejects.toMatchObject({ code: 'senseless' });
   });
 
-  it('gives an answer that is a refusal on as it is', async () => {
+  it('returns a refusal unchanged', async () => {
     const { line } = await lineTo(
       (_, to) => void to.writeHead(500).end('{"error":"internal error"}'),
     );
@@ -129,7 +129,7 @@ describe('a line to an agent that may be anybody', () => {
     expect(seen).toEqual([]);
   });
 
-  it('bears a listener that speaks no HTTP', async () => {
+  it('handles a listener that is not HTTP', async () => {
     const server = createListener(
       (socket) => void socket.on('error', () => undefined).end('SSH-2.0\r\n'),
     );
@@ -143,7 +143,7 @@ describe('a line to an agent that may be anybody', () => {
     await expect(line.json(call)).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  it('shows the token of whoever decides instead of its own', async () => {
+  it('sends the token of the approver instead of its own', async () => {
     const { line, seen } = await lineTo((_, response) => void response.end('{}'));
     await line.json(call);
     await line.json({ ...call, token: 'of-ann' });

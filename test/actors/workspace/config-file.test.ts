@@ -35,11 +35,11 @@ async function saveAll(folder: string, contents: readonly string[]) {
   return Promise.allSettled(saves);
 }
 
-describe('saves of one file at once', () => {
+describe('concurrent saves of one file', () => {
   it.each([
-    ['with nobody before them', () => undefined],
-    ['after one that was killed', killSave],
-  ])('write one of them, whole, and tell the others of it, %s', async (_, prepare) => {
+    ['without an earlier one', () => undefined],
+    ['after a killed one', killSave],
+  ])('write one of them, complete, and report it to the others, %s', async (_, prepare) => {
     const folder = agentFolder();
     prepare(folder);
     const contents = Array.from({ length: 24 }, (__, index) => `${before}# ${index}\n`);
@@ -59,7 +59,7 @@ describe('saves of one file at once', () => {
   });
 });
 
-it('a save that was held up for so long that another took its place waits for that one, and writes nothing', async () => {
+it('a save that another one overtook during a delay waits for it, and writes nothing', async () => {
   const folder = agentFolder();
   const path = join(folder, 'service.yaml');
   const draft = `${path}.saving`;
@@ -80,7 +80,7 @@ it('a save that was held up for so long that another took its place waits for th
   expect(readdirSync(folder)).toEqual(['service.yaml']);
 });
 
-it('a save whose draft was taken for one that was killed begins again', async () => {
+it('a save whose draft was mistaken for a killed one starts again', async () => {
   const folder = agentFolder();
   const draft = join(folder, 'service.yaml.saving');
   const { etag } = await readConfigText(folder);

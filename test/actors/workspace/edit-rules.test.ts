@@ -27,8 +27,8 @@ function edited(tool: string, parts: Partial<ToolRulesEdit>, from = text): strin
 
 const held = { to: ['channel:console:desk'], timeout: '5m', quorum: 1, approvers: [] };
 
-describe('rules of tools in service.yaml', () => {
-  it('are read as they are written, under either spelling of a name', () => {
+describe('the rules of tools in service.yaml', () => {
+  it('are read as written, under either spelling of a name', () => {
     expect(rulesIn(text, ['pay', 'cli_execute', 'echo'])).toEqual([
       {
         ...{ tool: 'pay', deny: false, defer: held, acr: '', modify: '', listed: [] },
@@ -50,7 +50,7 @@ describe('rules of tools in service.yaml', () => {
     ]);
   });
 
-  it('are left alone where a tool has a list of them', () => {
+  it('are not edited where a tool has a list of them', () => {
     const listed = text.replace(
       /pay: # money[\s\S]*?# short/,
       'pay: [{when: "true", allow: true}]',
@@ -61,7 +61,7 @@ describe('rules of tools in service.yaml', () => {
     );
   });
 
-  it('are left alone where a tool asks several groups', () => {
+  it('are not edited where a tool has several target groups', () => {
     const grouped = text.replace(
       /pay: # money[\s\S]*?# short/,
       'pay: {to: "channel:console:*", quorum: {"group:legal": 1}}',
@@ -76,7 +76,7 @@ describe('rules of tools in service.yaml', () => {
 
   it.each([
     [
-      'of a lone rule',
+      'of a single rule',
       'pay',
       'defer.tools.pay',
       'args.amount > 5.0',
@@ -89,7 +89,7 @@ describe('rules of tools in service.yaml', () => {
       'true',
       '{tool: break, when: "true"}',
     ],
-  ])('have a condition added %s, on its own line', (_, tool, rule, when, line) => {
+  ])('get a condition %s, on its own line', (_, tool, rule, when, line) => {
     const [rules] = rulesIn(text, [tool]);
     const conditions = rules!.conditions.map((one) => (one.rule === rule ? { ...one, when } : one));
     const after = edited(tool, { conditions });
@@ -102,7 +102,7 @@ describe('rules of tools in service.yaml', () => {
     );
   });
 
-  it('have the conditions of a list changed, each on its own line, and no other line', () => {
+  it('get changed conditions in a list, each on its own line, and no other line changes', () => {
     const listed = `${text.replace(
       /pay: # money[\s\S]*?# short/,
       `pay:
@@ -133,7 +133,7 @@ describe('rules of tools in service.yaml', () => {
     );
   });
 
-  it('have any text as a condition, and no other meaning changes', () => {
+  it('accept any text as a condition, and no other meaning changes', () => {
     const from = text.replace('[break, cli-execute]', '[break, {tool: pay, when: "true"}]');
     const [rules] = rulesIn(from, ['pay']);
     fc.assert(
@@ -151,17 +151,17 @@ describe('rules of tools in service.yaml', () => {
     );
   });
 
-  it('refuse the condition of a rule that is not there', () => {
+  it('refuse the condition of a missing rule', () => {
     const conditions = [{ rule: 'defer.tools.pay[7]', when: 'true', terms: '' }];
     expect(() => edited('pay', { conditions })).toThrow('pay has no rule defer.tools.pay[7]');
   });
 
-  it('leave the text as it is where nothing changes', () => {
+  it('are written unchanged where nothing changes', () => {
     expect(edited('pay', {})).toBe(text);
     expect(edited('echo', {})).toBe(text);
   });
 
-  it('change what was edited alone, and keep the comments', () => {
+  it('change only where edited, and keep the comments', () => {
     const after = edited('pay', {
       defer: { ...held, timeout: '10m', quorum: 2, approvers: ['a@x.org', 'b@x.org'] },
     });
@@ -185,7 +185,7 @@ describe('rules of tools in service.yaml', () => {
     });
   });
 
-  it('touch no other line', () => {
+  it('keep every other line', () => {
     const from = `agent_id:   "till"
 
 security:
@@ -238,12 +238,12 @@ list:
     'a: {b: c}\nd:\n- e\n',
     'a: { b: c }\nd:\n    - e\n    - f: g\n',
     'a: [b, c]\nd:\n  e:\n    - f\n',
-  ])('leave the style of other lines as it is, %#', (other) => {
+  ])('keep the style of other lines, %#', (other) => {
     const after = edited('echo', { acr: 'gold' }, other);
     expect(after.startsWith(other)).toBe(true);
   });
 
-  it('go with what they said, and switch their layer on with the first one and off with the last', () => {
+  it('are removed with their last setting, and switch their layer on with the first one and off with the last', () => {
     expect(rulesIn(edited('cli_execute', { deny: false }), ['cli_execute', 'break'])).toMatchObject(
       [{ deny: false }, { deny: true }],
     );
@@ -278,14 +278,14 @@ list:
   });
 
   it.each(['[', 'a text', `${'['.repeat(2_000)}`, '- a'])(
-    'take no snippet such as %.10s',
+    'accept no snippet such as %.10s',
     (modify) => {
       expect(() => edited('echo', { modify })).toThrow(/^the rules of echo under MODIFY/);
     },
   );
 
   it.each(['constructor', 'toString', '__proto__'])(
-    'are those of a tool called %s like any other',
+    'work for a tool named %s like for any other',
     (tool) => {
       const none = {
         tool,
@@ -311,32 +311,32 @@ list:
     'security:\nagent_id: till\n',
     'security:\n  defer:\n  modify: ~\n',
     'security:\n  defer:\n    enabled: false\n    tools:\n',
-  ])('begin where a key has no value yet, %#', (from) => {
+  ])('are added to a key without a value, %#', (from) => {
     const after = edited('echo', { defer: held, modify: 'arguments: []' }, from);
     const said = { tool: 'echo', deny: false, defer: held, acr: '', modify: 'arguments: []\n' };
     expect(rulesIn(after, ['echo'])).toMatchObject([said]);
   });
 
-  it('keep what is said beside a key that has no value yet', () => {
+  it('keep the comment of a key without a value', () => {
     const from = 'security: # governed\n  defer: # held\n    tools: # none yet\n# end\n';
     const comments = edited('echo', { defer: held }, from).match(/#.*/g);
     expect(comments).toEqual(['# governed', '# held', '# none yet', '# end']);
   });
 
-  it('keep the ends of lines as they are', () => {
+  it('keep line ends', () => {
     const windows = text.replaceAll('\n', '\r\n');
     const change = { defer: { ...held, timeout: '10m' } };
     expect(edited('pay', change, windows)).toBe(edited('pay', change).replaceAll('\n', '\r\n'));
   });
 
-  it('are taken from a list under every spelling of a name', () => {
+  it('are removed from a list under every spelling of a name', () => {
     const from = 'security: {guardrails: {denied_tools: [a_b, 1, a-b, c, a_b]}}\n';
     expect(edited('a-b', { deny: false }, from)).toBe(
       'security: {guardrails: {denied_tools: [1, c]}}\n',
     );
   });
 
-  it('are changed by hand where a tool has two entries', () => {
+  it('must be edited by hand where a tool has two entries', () => {
     const from = 'security: {step_up: {tools: {a_b: {acr: x}, a-b: {acr: y}}}}\n';
     expect(() => edited('a-b', { acr: '' }, from)).toThrow(/^security is written in a way/);
   });
@@ -345,14 +345,14 @@ list:
     ['an alias', 'x: &t {pay: {to: a}}\nsecurity:\n  defer:\n    tools: *t\n'],
     ['a text', 'security: all\n'],
     ['a list', 'security: [defer]\n'],
-    ['an anchor that others share', 'security: {defer: {tools: {pay: &p {to: a}, break: *p}}}\n'],
-  ])('are changed by hand where %s stands in their place', (_, from) => {
+    ['a shared anchor', 'security: {defer: {tools: {pay: &p {to: a}, break: *p}}}\n'],
+  ])('must be edited by hand where %s is in their place', (_, from) => {
     expect(() => edited('pay', { defer: { ...held, timeout: '' } }, from)).toThrow(
       /^security is written in a way that its rules cannot be edited in; change it by hand$/,
     );
   });
 
-  it('are not looked for in what is no YAML', () => {
+  it('are not read from invalid YAML', () => {
     expect(() => rulesIn('a: [', ['pay'])).toThrow('the file is not valid YAML; fix it first');
     expect(() => rulesIn('['.repeat(4_000), ['pay'])).toThrow('the file is not valid YAML');
   });

@@ -7,8 +7,8 @@ const list = (...items: string[]): YamlEdit[] => [
   { kind: 'append', path: ['egress', 'allowed_domains'], items, comment: 'skill x' },
 ];
 
-describe('a YAML text that something is added to', () => {
-  it('goes on with a list in its own margin, behind its comments', () => {
+describe('a YAML text with an addition', () => {
+  it('continues a list at its indentation, after its comments', () => {
     const text = `agent_id: a   # ours
 
 egress:
@@ -27,7 +27,7 @@ egress:
     );
   });
 
-  it('goes on with a list in brackets, over several lines too', () => {
+  it('continues a list in brackets, over several lines too', () => {
     expect(editYaml('egress: {allowed_domains: [a.example]}\n', list('b.example'))).toBe(
       'egress: {allowed_domains: [a.example, b.example]}\n',
     );
@@ -61,11 +61,11 @@ egress:
       'egress:\n  writable:\n    - work\ntext: |\n  egress:\n',
       'egress:\n  writable:\n    - work\n  allowed_domains:\n    - b.example\ntext: |\n  egress:\n',
     ],
-  ])('makes what is missing in %j', (text, expected) => {
+  ])('creates missing keys in %j', (text, expected) => {
     expect(editYaml(text, list('b.example'))).toBe(expected);
   });
 
-  it('puts a rule beside others, and turns a switch', () => {
+  it('adds a rule to others, and sets a switch', () => {
     const text = `security:
   defer:
     enabled: false # for now
@@ -172,7 +172,7 @@ g: |
     );
   });
 
-  it('keeps every line and means exactly what was added, whatever stands there', () => {
+  it('keeps every line and has exactly the added meaning, for any content', () => {
     const word = fc.stringMatching(/^[a-z]{1,6}$/);
     const comment = fc.option(word, { nil: '' }).map((text) => (text ? ` # ${text}` : ''));
     const entries = fc.array(fc.tuple(word, comment), { maxLength: 3 });

@@ -69,7 +69,7 @@ type World = Awaited<ReturnType<typeof openAgent>>;
 /** What is told last, where the state leaves no doubt. */
 const lastTold: Record<string, string> = { connected: 'hi', backoff: 'down' };
 
-describe('the shortest paths of a connection, before an agent of the workspace', () => {
+describe('the shortest paths of a connection to an agent of the workspace', () => {
   walkChart(connectionMachine, { ...ofEach }, openAgent, {
     passing: ['draining.opening', 'draining.pausing', 'failed'],
     look({ streams, told }: World, { value }: AnyMachineSnapshot) {

@@ -26,7 +26,7 @@ function followed(text: string | null, count = 200) {
   return { path, directory, until };
 }
 
-it('shows the last lines and then each that comes, whole, however it is written', async () => {
+it('the log shows the last lines and then each new one, complete, for any writes', async () => {
   const { path, until } = followed('one\ntwo\nthree\n', 2);
   await until(['two', 'three']);
   appendFileSync(path, 'fo');
@@ -35,20 +35,20 @@ it('shows the last lines and then each that comes, whole, however it is written'
   await until(['two', 'three', 'four \u00e4', 'five']);
 });
 
-it('waits for a log that is not there yet', async () => {
+it('the log may not exist yet', async () => {
   const { path, until } = followed(null);
   writeFileSync(path, 'one\n');
   await until(['one']);
 });
 
-it('reads a log that was cut short from its beginning', async () => {
+it('a truncated log is read from its beginning', async () => {
   const { path, until } = followed('one\ntwo\n');
   await until(['one', 'two']);
   writeFileSync(path, 'new\n');
   await until(['one', 'two', 'new']);
 });
 
-it('reads a log that was put by to its end, and then the one in its place', async () => {
+it('a rotated log is read to its end, and then the new one', async () => {
   const { path, until } = followed('one\n');
   await until(['one']);
   appendFileSync(path, 'two\nthree');
@@ -57,12 +57,12 @@ it('reads a log that was put by to its end, and then the one in its place', asyn
   await until(['one', 'two', 'three', 'four']);
 });
 
-it('shows nothing that a terminal would obey', async () => {
+it('the log contains no terminal control', async () => {
   const { until } = followed('a\u001b[31mred\u0007\n');
   await until(['ared\ufffd']);
 });
 
-it('follows no link, which could lead to what only its owner may read', async () => {
+it('the log is not read through a link, which could lead to files of its owner', async () => {
   const { path, directory, until } = followed(null);
   const other = join(directory, 'other');
   writeFileSync(other, 'secret of another\n');

@@ -30,7 +30,7 @@ const folder = (content = text) => agentFolder({ 'service.yaml': content });
 const read = (directory: string) => readFileSync(join(directory, 'service.yaml'), 'utf8');
 
 describe('hosts that are merged into a service.yaml', () => {
-  it('stand behind those that are there, and once', async () => {
+  it('come after existing ones, once each', async () => {
     const directory = folder();
     const domains = ['API.example.com', 'eu.shop.example', 'hooks.example.com'];
     const first = await merge(directory, domains, 'skill desk');
@@ -43,7 +43,7 @@ describe('hosts that are merged into a service.yaml', () => {
   });
 
   it.each(['a.example/path', 'a b', 'x.example\nagent_id: mine', '*.*', '${HOME}'])(
-    'are refused by the loader that the agent starts with: %j',
+    'are refused by the loader of the agent: %j',
     async (host) => {
       const directory = folder();
       await expect(merge(directory, [host], 'skill x')).rejects.toMatchObject({
@@ -53,13 +53,13 @@ describe('hosts that are merged into a service.yaml', () => {
     },
   );
 
-  it('cannot write anything else by the name of who adds them', async () => {
+  it('cannot write other content through the name of their adder', async () => {
     const directory = folder();
     await merge(directory, ['h.example'], 'x\nagent_id: mine # é');
     expect(read(directory)).toBe(`${text}    - h.example # xagent_id: mine\n`);
   });
 
-  it('do not hinder a file with a problem of its own, and do not hide it', async () => {
+  it('do not change a file with its own problem, and do not hide it', async () => {
     const broken = `${text}security: {defer: {enabled: true, tools: {pay: {to: "channel:console:*"}}}}\n`;
     const directory = folder(broken);
     await merge(directory, ['h.example'], 'skill x');
@@ -68,7 +68,7 @@ describe('hosts that are merged into a service.yaml', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('leave a file alone that somebody changes meanwhile', async () => {
+  it('do not overwrite a concurrent change', async () => {
     const directory = folder();
     const changing = async () => {
       writeFileSync(join(directory, 'service.yaml'), `${text}# mine\n`);

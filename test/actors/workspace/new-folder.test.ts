@@ -37,7 +37,7 @@ it.each([
     (folder: string) => addToFolder(folder, { kept: [], last: 'service.yaml' }, fill),
     'service.yaml',
   ],
-])('%s takes away drafts of whoever was killed, and nothing else', async (_, make, made) => {
+])('%s removes only drafts of killed processes', async (_, make, made) => {
   const folder = workspace();
   leave(folder, '.till.0123456789ab.draft', hourAgo);
   leave(folder, '.other.ba9876543210.draft', hourAgo);

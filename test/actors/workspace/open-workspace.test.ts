@@ -46,7 +46,7 @@ async function heldWorkspace() {
   return { workspace, created, reading: reading.promise, release: () => held.resolve() };
 }
 
-it('is there before its agents are known, and tells of each of them', async () => {
+it('the workspace exists before its agents are known, and reports each of them', async () => {
   const { workspace, created, reading, release } = await heldWorkspace();
   expect(workspace.agents()).toEqual([]);
   workspace.begin();
@@ -58,7 +58,7 @@ it('is there before its agents are known, and tells of each of them', async () =
   expect(created).toEqual(['one', 'two']);
 });
 
-it('keeps nobody waiting when it is closed while it looks', async () => {
+it('the workspace can be closed during its search', async () => {
   const { workspace, created, reading, release } = await heldWorkspace();
   workspace.begin();
   await reading;

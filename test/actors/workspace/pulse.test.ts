@@ -24,7 +24,7 @@ function asked() {
 
 const late = new LineError('slow', 'the agent did not respond in time');
 
-it('says since when an agent has not answered, and that it answers again', async () => {
+it('an unreachable agent is reported with the time, and reported again when it is back', async () => {
   const { pulse, clock, told, answers } = asked();
   const first = pulse.check();
   await pulse.check();
@@ -41,7 +41,7 @@ it('says since when an agent has not answered, and that it answers again', async
   expect(told).toEqual([1_000, null]);
 });
 
-it('takes nonsense for an answer, and asks nothing more of one that was closed', async () => {
+it('invalid answers are ignored, and a closed pulse asks nothing more', async () => {
   const { pulse, told, answers } = asked();
   const first = pulse.check();
   answers[0]?.reject(new LineError('senseless', 'the answer of the agent is not JSON'));

@@ -44,7 +44,7 @@ const forms = [
   ['tar.gz', tarOf],
 ] as const;
 
-it.each(forms)('reads the files of a %s', async (_form, make) => {
+it.each(forms)('the files of a %s are read', async (_form, make) => {
   const files = await readArchive(
     await make([
       { name: 'notes/', type: 'directory' },
@@ -136,7 +136,7 @@ it.each(
         ],
       ] as const,
   ),
-)('refuses a %s with %s', async (...row) => {
+)('a %s with %s is refused', async (...row) => {
   const [, , make, entries, sentence] = row;
   await expect(readArchive(await make(entries as readonly Entry[]))).rejects.toMatchObject({
     code: 'skill_unusable',
@@ -144,7 +144,7 @@ it.each(
   });
 });
 
-it.each(forms)('refuses a %s in which a file is a folder too', async (_form, make) => {
+it.each(forms)('a %s in which a file is also a folder is refused', async (_form, make) => {
   const [file, inside] = [
     { name: 'a', content: 'x' },
     { name: 'a/b', content: 'y' },
@@ -155,26 +155,26 @@ it.each(forms)('refuses a %s in which a file is a folder too', async (_form, mak
   await expect(readArchive(await make([long]))).rejects.toThrow('no path inside a folder');
 });
 
-it.each(forms)('reads no link and no device of a %s', async (_form, make) => {
+it.each(forms)('no link and no device of a %s is read', async (_form, make) => {
   const types = ['symlink', 'character-device', 'fifo'] as const;
   const entries = types.map((type) => ({ name: type, content: '/etc/passwd', type }));
   expect([...(await readArchive(await make(entries)))]).toEqual(types.map((type) => [type, null]));
 });
 
-it('reads no hard link of a tar', async () => {
+it('no hard link of a tar is read', async () => {
   expect([...(await readArchive(await tarOf([{ name: 'a', type: 'link' }])))]).toEqual([
     ['a', null],
   ]);
 });
 
-it.each(forms)('refuses a %s that is cut', async (_form, make) => {
+it.each(forms)('a %s that is cut is refused', async (_form, make) => {
   const whole = await make([{ name: 'a', content: Buffer.from('x'.repeat(10_000)) }]);
   await expect(readArchive(whole.subarray(0, whole.length - 30))).rejects.toThrow(
     /the archive is damaged/,
   );
 });
 
-it('refuses a zip whose sizes lie', async () => {
+it('a zip with wrong sizes is refused', async () => {
   const whole = await zipOf([{ name: 'a', content: Buffer.alloc(40 * 1024 * 1024) }]);
   // The size of the content in the directory of the archive.
   const at = whole.indexOf(Buffer.from('PK\u0001\u0002', 'latin1')) + 24;
@@ -182,7 +182,7 @@ it('refuses a zip whose sizes lie', async () => {
   await expect(readArchive(whole)).rejects.toThrow(/more than 32 MiB|damaged/);
 });
 
-it('refuses a zip with two entries of one name, of which programs disagree', async () => {
+it('a zip with two entries of one name is refused', async () => {
   const whole = await zipOf([
     { name: 'file-one', content: 'what a reviewer sees' },
     { name: 'file-two', content: 'what would be copied' },
@@ -191,13 +191,13 @@ it('refuses a zip with two entries of one name, of which programs disagree', asy
   await expect(readArchive(twice)).rejects.toThrow('it has two entries "file-one"');
 });
 
-it('refuses a zip whose directory is elsewhere, before it reads the entries', async () => {
+it('a zip whose directory is elsewhere is refused before its entries are read', async () => {
   const whole = await zipOf([{ name: 'a' }]);
   whole.writeUInt16LE(0xffff, whole.lastIndexOf('PK\u0005\u0006', undefined, 'latin1') + 10);
   await expect(readArchive(whole)).rejects.toThrow('it is a zip64 archive');
 });
 
-it('refuses what is no archive', async () => {
+it('a file that is not an archive is refused', async () => {
   await expect(readArchive(Buffer.from('text'))).rejects.toThrow(
     'the source cannot be used: it is neither a zip nor a tar.gz archive',
   );

@@ -21,7 +21,7 @@ describe('scanFolders', () => {
     expect(await scanFolders(root)).toEqual([root, join(root, 'a'), join(root, 'b')]);
   });
 
-  it('finds none in an empty workspace, and none where there is no folder', async () => {
+  it('finds none in an empty workspace, and none in a missing folder', async () => {
     const root = workspace();
     expect(await scanFolders(root)).toEqual([]);
     expect(await scanFolders(join(root, 'nowhere'))).toEqual([]);

@@ -40,7 +40,7 @@ const ready = 'holdpoint: till is ready at http://127.0.0.1:8080';
 const noise = '{"level":"error","msg":"http: request failed"}';
 
 describe('the log of an agent in the background', () => {
-  it('tells why the last process ended, without colours and what draws on a terminal', () => {
+  it('contains why the last process exited, without colours and terminal controls', () => {
     const problem = '\u001b[31mservice.yaml:2:1: unknown key\u001b[0m';
     const directory = logged([1, ready], [2, noise, problem, 'error: 1 problem\u202e']);
     const told = 'service.yaml:2:1: unknown key\nerror: 1 problem\uFFFD';
@@ -49,12 +49,12 @@ describe('the log of an agent in the background', () => {
     expect(lastFailure(directory, 1)).toBeNull();
   });
 
-  it('finds nothing in a process that ended cleanly, or without a word', () => {
+  it('contains no reason after a clean or a silent exit', () => {
     expect(lastFailure(logged([1, 'error: broken'], [2, noise, ready]))).toBeNull();
     expect(lastFailure(folder())).toBeNull();
   });
 
-  it('tells of a process that nobody stopped that it ended, also without a word', () => {
+  it('reports an unrequested exit, also a silent one', () => {
     const directory = logged([1, 'error: broken'], [2, noise, ready]);
     expect(crashOf(directory, 2)).toBe(
       'the process ended without a word: it was killed, or the machine was restarted; start the agent again',
@@ -64,7 +64,7 @@ describe('the log of an agent in the background', () => {
     expect(crashOf(folder(), 1)).toBeNull();
   });
 
-  it('tells a defect that the daemon logged', () => {
+  it('contains a defect that the daemon logged', () => {
     const line = {
       ...{ level: 'error', msg: 'holdpoint: uncaughtException; the agent stops' },
       error: { message: 'no memory', stack: 'at …' },
@@ -74,13 +74,13 @@ describe('the log of an agent in the background', () => {
     );
   });
 
-  it('bounds what it tells', () => {
+  it('is shown up to a limit', () => {
     const directory = logged([1, ...Array<string>(4_000).fill('x'.repeat(100))]);
     expect(lastFailure(directory)?.length).toBeLessThanOrEqual(4_096);
     expect(tailServeLog(directory, 3)).toEqual(Array<string>(3).fill('x'.repeat(100)));
   });
 
-  it('begins anew at 10 MiB and keeps the one before', () => {
+  it('starts again at 10 MiB and keeps the last one', () => {
     const directory = folder();
     const path = join(directory, '.service/serve.log');
     writeFileSync(path, Buffer.alloc(10 * 1024 * 1024, 'x'));
@@ -89,7 +89,7 @@ describe('the log of an agent in the background', () => {
     expect(readFileSync(`${path}.1`).length).toBe(10 * 1024 * 1024);
   });
 
-  it('follows no link out of the folder', () => {
+  it('is not read through a link out of the folder', () => {
     const directory = folder();
     const secret = join(temporaryFolder(), 'secret');
     writeFileSync(secret, 'not for anybody\n');

@@ -35,7 +35,7 @@ async function stoppedAgent() {
   return { directory, config: loaded.config };
 }
 
-it('leaves out what a tool replaces by a link out of the folder meanwhile', async () => {
+it('a backup omits a file that a tool replaces by an outside link during it', async () => {
   const { directory, config } = await stoppedAgent();
   const elsewhere = new AgentFolder({});
   onTestFinished(() => elsewhere.remove());
@@ -59,7 +59,7 @@ it('leaves out what a tool replaces by a link out of the folder meanwhile', asyn
   expect(files.filter((file) => /notes|kept/.test(file))).toEqual(['agent/kept']);
 });
 
-it('copies the store into a private folder of the agent, since others may write to that of the backup', async () => {
+it('a backup copies the store into a private folder of the agent, since others may write to its own', async () => {
   const { directory, config } = await stoppedAgent();
   const into = temporaryFolder();
   const drafts = () =>
@@ -81,7 +81,7 @@ it('copies the store into a private folder of the agent, since others may write 
   expect([drafts(), readdirSync(into)]).toEqual([[], ['backup']]);
 });
 
-it('names a large file that shrinks while it is read, and restores what was read', async () => {
+it('a backup names a large file that shrinks during the read, and restores the read part', async () => {
   const { directory, config } = await stoppedAgent();
   const large = join(directory, 'large.log');
   writeFileSync(large, 'first lines\n');

@@ -14,7 +14,7 @@ function made(folder: string, name: string, time: Date): void {
   utimesSync(join(folder, name), time, time);
 }
 
-it('removes unfinished backups of killed processes, and no other file', () => {
+it('unfinished backups of killed processes are removed, and no other file', () => {
   const folder = temporaryFolder();
   const name = 'till-20260101T000000Z.tar.gz';
   const gone = [
@@ -42,7 +42,7 @@ it('removes unfinished backups of killed processes, and no other file', () => {
   );
 });
 
-it('makes a folder that only its owner can enter, and removes those of killed processes', () => {
+it('the draft folder belongs to its owner only, and those of killed processes are removed', () => {
   const directory = temporaryFolder();
   const state = join(directory, '.service');
   for (const name of [`backing-up-${dead}-abcdef`, `backing-up-${process.ppid}-abcdef`]) {

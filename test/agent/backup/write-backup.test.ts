@@ -24,7 +24,7 @@ async function* oneFile(onRead: () => void): AsyncGenerator<BackupEntry> {
 }
 
 describe('writeBackup', () => {
-  it('gives the file its name once it is whole, so that a cut one is no backup', async () => {
+  it('renames a complete file, so that a cut one is no backup', async () => {
     const folder = temporary();
     const path = join(folder, 'till-20261127T031500Z.tar.gz');
     let wasThere = true;
@@ -40,7 +40,7 @@ describe('writeBackup', () => {
     expect(readdirSync(folder)).toEqual(['till-20261127T031500Z.tar.gz']);
   });
 
-  it('never replaces a file that appears meanwhile', async () => {
+  it('never replaces a file that appears during the write', async () => {
     const folder = temporary();
     const path = join(folder, 'backup');
 

@@ -51,7 +51,7 @@ const question = {
 
 const call = { tool: 'refund', taskId: 't', callId: 'c', signal: new AbortController().signal };
 
-it('asks the embedder through egress', async () => {
+it('the embedder is called through egress', async () => {
   const { address, seen } = await startServer((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(
@@ -68,14 +68,14 @@ it('asks the embedder through egress', async () => {
   expect(seen.length).toBe(1);
 });
 
-it('lets no call pass when the embedder may not be asked', async () => {
+it('every call is denied when the embedder may not be called', async () => {
   const { address, seen } = await startServer(() => undefined);
   const { scorer } = governed(alignment(address), refusingOutbound());
   expect(await scorer?.(question)).toMatchObject({ score: null });
   expect(seen).toEqual([]);
 });
 
-it('asks the token service through egress', async () => {
+it('the token service is called through egress', async () => {
   const values = { key: 'ASIAKEY', secret: 'canary-secret', token: 'canary-token' };
   const body = assumedRole(values, '2026-03-01T12:15:00Z');
   const { url, requests } = await fakeSts(() => ({ status: 200, body }));
@@ -87,7 +87,7 @@ it('asks the token service through egress', async () => {
   expect(requests.length).toBe(1);
 });
 
-it('issues nothing when the token service may not be asked', async () => {
+it('no credentials are issued when the token service may not be called', async () => {
   const { url, requests } = await fakeSts(() => null);
   const { issuer } = governed(role(url), refusingOutbound());
   await expect(issuer?.issue(call)).rejects.toEqual(

@@ -18,7 +18,7 @@ async function agentWith(guardrails: string, config = '') {
 }
 
 it.each(['', 'security: {guardrails: {enabled: false, denied_tools: [other]}}\n'])(
-  'holds the guardrails of a skill whatever the configuration says of its own: %j',
+  'the guardrails of a skill apply with any configuration: %j',
   async (config) => {
     const { guardrails, problems } = await agentWith('      denied_tools: [pay]\n', config);
     expect(problems).toEqual([]);
@@ -30,7 +30,7 @@ it.each(['', 'security: {guardrails: {enabled: false, denied_tools: [other]}}\n'
   },
 );
 
-it('adds them to those of the configuration', async () => {
+it('the guardrails of a skill are added to those of the configuration', async () => {
   const config = 'security: {guardrails: {enabled: true, denied_tools: [other]}}\n';
   const { guardrails } = await agentWith('      denied_tools: [pay]\n', config);
   expect(guardrails?.checkCall('pay', {}).denial).toBe('denied by guardrail: pay is a denied tool');
@@ -39,7 +39,7 @@ it('adds them to those of the configuration', async () => {
   );
 });
 
-it('has none when nobody wrote any', async () => {
+it('an agent without guardrails has none', async () => {
   const { guardrails, problems } = await agentWith('      denied_tools: []\n');
   expect(problems).toEqual([]);
   expect(guardrails?.checkCall('pay', {}).denial).toBeNull();
@@ -48,16 +48,13 @@ it('has none when nobody wrote any', async () => {
 it.each([
   ['      deny_commands:\n        - pattern: fine\n        - pattern: (\n', 'skills/shop.md:8:20'],
   ['      denied_tool: [pay]\n', 'skills/shop.md:6:20'],
-])(
-  'stops the start for malformed ones, where they stand in the skill: %j',
-  async (rules, place) => {
-    const { problems, guardrails } = await agentWith(rules);
-    expect(problems.map((line) => line.split(': ')[0])).toEqual([place]);
-    expect(guardrails).toBeNull();
-  },
-);
+])('malformed guardrails of a skill stop the start, with their place: %j', async (rules, place) => {
+  const { problems, guardrails } = await agentWith(rules);
+  expect(problems.map((line) => line.split(': ')[0])).toEqual([place]);
+  expect(guardrails).toBeNull();
+});
 
-it('uses the MODIFY rules that were compiled when the configuration was checked', async () => {
+it('the MODIFY rules are those compiled by the configuration check', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const rules = 'modify: {enabled: true, tools: {datetime_now: {arguments: [{path: a, set: 1}]}}}';

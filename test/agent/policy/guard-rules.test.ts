@@ -276,7 +276,7 @@ describe.each(Object.entries(hosts))('%s', (name, host) => {
     ...{ tool: host.shell, args: { ...host.more, command }, cwd: place },
   });
 
-  it('runs none of at least 200 hostile calls without a person', () => {
+  it('runs none of at least 200 hostile calls without an approval', () => {
     const calls = hostileCalls(host);
     expect(calls.length).toBeGreaterThanOrEqual(200);
     expect(calls.filter((call) => runs(name, call) || without(name, call))).toEqual([]);
@@ -343,7 +343,7 @@ const claude = (command: string) =>
   runs('claude-code', { tool: 'Bash', args: { command }, cwd: root });
 
 describe('a shell command', () => {
-  it('waits with any character that a shell reads as more than a word', () => {
+  it('waits with any character that a shell does not read as part of a word', () => {
     const special = fc.constantFrom(...';&|<>()$`\\"\'*?[]{}~!#=\n\r\t\0');
     const allowed = fc.constantFrom(
       'ls',
@@ -363,7 +363,7 @@ describe('a shell command', () => {
     );
   });
 
-  it('runs only if a POSIX shell reads the words that the rule reads', () => {
+  it('runs only if a POSIX shell reads the same words as the rule', () => {
     const word = fc.stringMatching(/^[ -~]{1,10}$/);
     fc.assert(
       fc.property(fc.array(word, { maxLength: 4 }), (words) => {
@@ -375,7 +375,7 @@ describe('a shell command', () => {
 });
 
 it.each(['bash', 'sh -i', '/bin/zsh -l', 'python3', 'python3 -i', 'node'])(
-  'denies %j of Codex, since what is typed into it asks no hook',
+  '%j of Codex is denied, since its input passes no hook',
   (command) => {
     const { security } = parse(guardService({ root, hasGit: true }));
     const [{ when }] = security.guardrails.denied_tools;
@@ -408,13 +408,13 @@ describe('tools without an effect', () => {
     expect(runs(host, { tool, args, cwd: root })).toBe(true);
   });
 
-  it('wait for another coding agent', () => {
+  it('of another coding agent wait', () => {
     expect(runs('codex', { tool: 'TaskList', args: {}, cwd: root })).toBe(false);
     expect(runs(null, { tool: 'TaskList', args: {}, cwd: root })).toBe(false);
   });
 });
 
-it('lets no path through for a project with unusual characters', () => {
+it('no path is allowed for a project with unusual characters', () => {
   const odd = '/home/ann/it" || true || "';
   const oddly = rulingOf(guardService({ root: odd, hasGit: true }));
   for (const call of [
@@ -438,7 +438,7 @@ describe.each([
 ])('the rules of %s', (_, text) => {
   const ruling = rulingOf(text);
 
-  it('run none of the hostile calls without a person', () => {
+  it('run none of the hostile calls without an approval', () => {
     const project = '/srv/app';
     const command = (args: JsonObject, cwd: string | undefined = project): HostCall => ({
       ...{ tool: 'Bash', args, ...(cwd === undefined ? {} : { cwd }) },
@@ -465,7 +465,7 @@ describe.each([
   });
 });
 
-it('makes the rule of the example and of init --gate', () => {
+it('the rule of the example and of init --gate is generated', () => {
   const [when] = conditionsOf(shellTool({ root: '/srv/app' }), []);
   for (const text of [gateText('x'), read('examples/gate/service.yaml')]) {
     expect(parse(text).security.defer.tools.Bash[0]).toEqual({ when, allow: true });

@@ -22,7 +22,7 @@ async function warningsOf(text: string): Promise<string[]> {
   return warnings.map(formatProblem);
 }
 
-it('warns once of the tools that allow: true lets run with any argument', async () => {
+it('the tools that allow: true permits with any argument cause one warning', async () => {
   const text = `gate:
   tools: {a: {}, b: {schema: {properties: {}}}, c: {schema: {properties: {x: {}}}}, d: {}}
 security:
@@ -39,7 +39,7 @@ security:
   ]);
 });
 
-it('warns once of the tools of a gate that no rule names', async () => {
+it('the tools of a gate without a rule cause one warning', async () => {
   const text = `gate: {tools: {a: {}, "mcp__*": {}, "mcp__git__*": {}, "x__*": {}, d: {}, s: {}}}
 security:
   guardrails: {enabled: true, denied_tools: [{tool: d}]}

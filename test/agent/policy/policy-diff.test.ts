@@ -30,7 +30,7 @@ describe('the difference between two policies', () => {
   it.each<[string, object, object, [string, string, string][]]>([
     ['no change', holding(hold), holding(hold), []],
     ['a new hold', {}, holding(hold), [['defer.tools.pay', 'added', 'tighter']]],
-    ['a hold less', holding(hold), {}, [['defer.tools.pay', 'removed', 'looser']]],
+    ['a removed hold', holding(hold), {}, [['defer.tools.pay', 'removed', 'looser']]],
     [
       'a hold in a layer that is off',
       holding(hold),
@@ -80,13 +80,13 @@ describe('the difference between two policies', () => {
       [['defer.tools.pay', 'changed', 'looser']],
     ],
     [
-      'no condition of a hold any more',
+      'a removed condition of a hold',
       holding({ ...hold, when: 'args.amount > 5' }),
       holding(hold),
       [['defer.tools.pay', 'changed', 'tighter']],
     ],
     [
-      'no condition of a hold that hides a later one',
+      'a removed condition of a hold that hides a later one',
       holding([
         { ...hold, when: 'args.amount > 5' },
         { ...hold, quorum: 2 },
@@ -95,25 +95,25 @@ describe('the difference between two policies', () => {
       [['defer.tools.pay[0]', 'changed', 'may be looser']],
     ],
     [
-      'another condition of a hold',
+      'a changed condition of a hold',
       holding({ ...hold, when: 'args.amount > 5' }),
       holding({ ...hold, when: 'args.amount > 500' }),
       [['defer.tools.pay', 'changed', 'may be looser']],
     ],
     [
-      'no condition of a rule that lets calls pass any more',
+      'a removed condition of a rule that allows calls',
       holding([{ when: 'args.percent <= 10', allow: true }, hold]),
       holding([{ allow: true }, hold]),
       [['defer.tools.pay[0]', 'changed', 'looser']],
     ],
     [
-      'a condition of a rule that lets calls pass',
+      'a condition of a rule that allows calls',
       holding([{ allow: true }, hold]),
       holding([{ when: 'args.percent <= 10', allow: true }, hold]),
       [['defer.tools.pay[0]', 'changed', 'tighter']],
     ],
     [
-      'another condition of a rule that lets calls pass',
+      'a changed condition of a rule that allows calls',
       holding([{ when: 'args.amount <= 50.0', allow: true }, hold]),
       holding([{ when: 'args.amount <= 500.0', allow: true }, hold]),
       [['defer.tools.pay[0]', 'changed', 'may be looser']],
@@ -125,13 +125,13 @@ describe('the difference between two policies', () => {
       [['defer.tools.pay', 'changed', 'may be looser']],
     ],
     [
-      'another condition of a level',
+      'a changed condition of a level',
       { step_up: { ...levels, tools: { pay: { acr: 'gold', when: 'args.amount > 5' } } } },
       { step_up: { ...levels, tools: { pay: { acr: 'gold', when: 'args.amount > 50' } } } },
       [['step_up.tools.pay', 'changed', 'may be looser']],
     ],
     [
-      'a MODIFY rule less',
+      'a removed MODIFY rule',
       { modify: { enabled: true, tools: { pay: { arguments: [{ path: 'a', set: 1 }] } } } },
       {},
       [['modify.tools.pay', 'removed', 'may be looser']],
@@ -150,7 +150,7 @@ describe('the difference between two policies', () => {
       [['guardrails.denied_tools echo', 'added', 'tighter']],
     ],
     [
-      'a pattern less',
+      'a removed pattern',
       { guardrails: { enabled: true, deny_commands: [{ pattern: 'rm' }] } },
       { guardrails: { enabled: true } },
       [['guardrails.deny_commands rm', 'removed', 'looser']],
@@ -195,13 +195,13 @@ describe('the difference between two policies', () => {
       [['defer.tools.pay', 'changed', 'may be looser']],
     ],
     [
-      'a hold of a name beside a pattern, whose approvers count first',
+      'a hold of a name next to a pattern, whose approvers count first',
       rules({ 'p*': hold }),
       rules({ 'p*': hold, pay: eve }),
       [['defer.tools.pay', 'added', 'may be looser']],
     ],
     [
-      'a hold of another name beside a pattern',
+      'a hold of another name next to a pattern',
       rules({ 'p*': hold }),
       rules({ 'p*': hold, grant: eve }),
       [['defer.tools.grant', 'added', 'tighter']],
@@ -213,7 +213,7 @@ describe('the difference between two policies', () => {
       [['defer.tools.pay_out', 'added', 'may be looser']],
     ],
     [
-      'fewer approvers beside a pattern with others',
+      'fewer approvers next to a pattern with others',
       rules({ pay: hold, 'p*': { ...eve, approvers: ['ann@example.com'] } }),
       rules({
         pay: { ...hold, approvers: ['bob@example.com'] },
@@ -234,13 +234,13 @@ describe('the difference between two policies', () => {
       [],
     ],
     [
-      'a level of a name beside a pattern with another one',
+      'a level of a name next to a pattern with another one',
       { step_up: { enabled: true, tools: { 'p*': 'gold' } } },
       { step_up: { enabled: true, tools: { 'p*': 'gold', pay: 'bronze' } } },
       [['step_up.tools.pay', 'added', 'may be looser']],
     ],
     [
-      'one of two actions of a pattern less',
+      'one of two actions of a pattern removed',
       {
         guardrails: {
           enabled: true,

@@ -18,7 +18,7 @@ function digestOf(...tools: string[]): string {
   return policyDigest(loaded.config, []);
 }
 
-it('the digest of a policy differs with the order of its patterns, and not of its names', () => {
+it('the digest of a policy depends on the order of its patterns, and not of its names', () => {
   expect(digestOf('p*', '*y')).not.toBe(digestOf('*y', 'p*'));
   expect(digestOf('pay', 'echo')).toBe(digestOf('echo', 'pay'));
 });

@@ -3,7 +3,7 @@ import { serviceSchema } from '../../../src/actors/config/service-schema.ts';
 import { compileGuardrails } from '../../../src/actors/governance/guardrails/guardrails.ts';
 import { policyEvent } from '../../../src/agent/policy/policy-event.ts';
 
-it('names no layer of an agent that has none', () => {
+it('the policy event names no layer of an agent without layers', () => {
   expect(
     policyEvent(serviceSchema.parse({ agent_id: 'x' }), null, [], { policySha256: 'abc' }),
   ).toEqual({
@@ -18,7 +18,7 @@ it('names no layer of an agent that has none', () => {
   });
 });
 
-it('names every layer that is on, and the tools that wait for a person', () => {
+it('the policy event names every active layer, and the held tools', () => {
   const hold = { to: 'channel:console:*' };
   const config = serviceSchema.parse({
     agent_id: 'x',

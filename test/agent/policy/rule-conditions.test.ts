@@ -26,7 +26,7 @@ function problemsOf(security: object): string[] {
 const wrong = 'args.amuont > 5.0';
 const said = 'No such key: amuont (column 6 of the expression)';
 
-it('finds a misspelled argument in every layer, under either spelling of the tool', () => {
+it('a misspelled argument is found in every layer, under either spelling of the tool', () => {
   const to = 'channel:console:*';
   expect(
     problemsOf({
@@ -43,7 +43,7 @@ it('finds a misspelled argument in every layer, under either spelling of the too
   ]);
 });
 
-it('names the line of a longer expression', () => {
+it('the line of a longer expression is named', () => {
   const when = 'args.amount > 5.0\n  && args.amuont < 7.0';
   expect(problemsOf({ step_up: { tools: { pay_out: { acr: 'gold', when } } } })).toEqual([
     'security.step_up.tools.pay_out.when: No such key: amuont (line 2, column 11 of the expression)',
@@ -53,7 +53,7 @@ it('names the line of a longer expression', () => {
 it.each([
   ['without a provider that names them', [{ type: 'static_token' }, { type: 'cloud_sigv4' }], 1],
   ['with one', [{ type: 'static_token' }, { type: 'oidc', groups_claim: 'groups' }], 0],
-])('warns of a condition on groups %s', (_, providers, warnings) => {
+])('a condition on groups causes a warning %s', (_, providers, warnings) => {
   const when = '"finance" in caller.groups';
   const security = securitySchema.parse({
     defer: { tools: { pay_out: [{ when, allow: true }, { to: 'channel:console:*' }] } },
@@ -64,7 +64,7 @@ it.each([
   );
 });
 
-it('finds a variable that the policy does not name', () => {
+it('a variable that the policy does not name is found', () => {
   const rule = { when: 'environment.SECRET == "eu"', to: 'channel:console:*' };
   expect(
     problemsOf({ policy: { environment: ['REGION'] }, defer: { tools: { pay_out: rule } } }),
@@ -88,7 +88,7 @@ it.each<[string, string[]]>([
   ['path.under(args.p, "/safe")', []],
   ['args.name.startsWith("draft")', []],
   ['caller.user_id.startsWith("/ci")', []],
-])('warns of the beginning of a path: %s', (when, messages) => {
+])('a condition on the beginning of a path causes a warning: %s', (when, messages) => {
   const security = securitySchema.parse({
     defer: { tools: { other: [{ when, allow: true }, { to: 'channel:console:*' }] } },
   });

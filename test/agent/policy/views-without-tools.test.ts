@@ -24,7 +24,7 @@ async function readingOf(view: string) {
 
 const to = (allow: string) => `{for: ann@example.com, tools: {allow: [${allow}]}}`;
 
-it('refuses a view that matches no tool', async () => {
+it('a view without a matching tool is refused', async () => {
   expect(await readingOf(to('shop__find_order, find_order'))).toEqual({
     problems: [
       'service.yaml:10:64: this matches no tool of the agent; tools of a server are named as in shop__find_order',
@@ -33,7 +33,7 @@ it('refuses a view that matches no tool', async () => {
   });
 });
 
-it('warns of a view that a server does not fit now, since the server must not stop the others', async () => {
+it('a view that a server does not match now causes a warning, since the server must not stop the others', async () => {
   expect(await readingOf(to('shop__find_odrer, crm__*, "*__find_*"'))).toEqual({
     problems: [],
     warnings: [
@@ -43,7 +43,7 @@ it('warns of a view that a server does not fit now, since the server must not st
   });
 });
 
-it('refuses a view for a group without members', async () => {
+it('a view for a group without members is refused', async () => {
   const view = '{for: "group:support", tools: {allow: [shop__find_order]}}';
   expect((await readingOf(view)).problems).toEqual([
     'service.yaml:10:8: no one is in this group: people.yaml has none of this name, and no provider has a groups_claim',

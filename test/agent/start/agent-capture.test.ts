@@ -69,7 +69,7 @@ describe('createAgentCapture', () => {
     expect(createAgentCapture(parts.config, createAgentScrub(parts))).toBeNull();
   });
 
-  it('knows the secrets of the configuration, of the skills and of the daemon, and no other value', () => {
+  it('contains the secrets of the configuration, of the skills and of the daemon, and no other value', () => {
     expect(captured(Object.values(env).join(' '))).toBe(
       '[redacted:credential] [redacted:credential] [redacted:credential] word-of-nobody [redacted:credential]',
     );
@@ -79,17 +79,17 @@ describe('createAgentCapture', () => {
 
   it.each([
     ['alone', key, '[redacted:api_key]'],
-    ['behind an escape', `{"a":"b\\n${key}"}`, '{"a":"b\\n[redacted:api_key]"}'],
-    ['behind an escape of an escape', `b\\\\\\n${key}\\t`, 'b\\\\\\n[redacted:api_key]\\t'],
-    ['behind a code', `b\\u000a${key}`, 'b\\u000a[redacted:api_key]'],
-    ['behind a backslash', `b\\${key}`, 'b\\[redacted:api_key]'],
+    ['after an escape', `{"a":"b\\n${key}"}`, '{"a":"b\\n[redacted:api_key]"}'],
+    ['after an escape of an escape', `b\\\\\\n${key}\\t`, 'b\\\\\\n[redacted:api_key]\\t'],
+    ['after a code', `b\\u000a${key}`, 'b\\u000a[redacted:api_key]'],
+    ['after a backslash', `b\\${key}`, 'b\\[redacted:api_key]'],
     ['that begins like an escape', `b\\npm_${'a1B2c3'.repeat(6)}`, 'b\\[redacted:npm_token]'],
-    ['that is none', 'C:\\new\\table \\\\ \\u12', 'C:\\new\\table \\\\ \\u12'],
+    ['that is no key', 'C:\\new\\table \\\\ \\u12', 'C:\\new\\table \\\\ \\u12'],
   ])('finds a key %s', (_, result, expected) => {
     expect(captured(result)).toBe(expected);
   });
 
-  it('leaves contents out while the token of the daemon cannot be read', () => {
+  it('omits contents while the token of the daemon cannot be read', () => {
     rmSync(join(directory, '.service', 'runtime.token'));
     expect(captured('anything')).toBe('[omitted: the search for secrets failed]');
   });

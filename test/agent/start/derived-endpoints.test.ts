@@ -27,7 +27,7 @@ function slackAt(apiUrl: string) {
 }
 
 describe('the hosts of an agent', () => {
-  it('are none while nothing is configured', () => {
+  it('are empty without a configuration', () => {
     expect(lines({})).toEqual([]);
   });
 
@@ -44,13 +44,13 @@ describe('the hosts of an agent', () => {
     ['cloud_iap', { audience: 'a' }, ['www.gstatic.com:443']],
     ['cloud_sigv4', { region: 'eu-west-1' }, ['sts.eu-west-1.amazonaws.com:443']],
     ['cloud_sigv4', { region: 'eu-west-1', sts_url: 'http://[::1]:81' }, ['[::1]:81']],
-  ])('are those of a provider of type %s', (type, settings, places) => {
+  ])('include those of a provider of type %s', (type, settings, places) => {
     expect(lines(provider(type, settings))).toEqual(
       places.map((place) => `auth.providers.0 ${place} named`),
     );
   });
 
-  it('are those of the issuer of the approvals page', () => {
+  it('include those of the issuer of the approvals page', () => {
     const sign_in = { issuer: 'https://id.example/realm', client_id: 'c' };
     const approvals = { public_url: 'https://a.example', sign_in };
     expect(lines({ approvals })).toEqual(['approvals.sign_in id.example:443 named']);
@@ -61,7 +61,7 @@ describe('the hosts of an agent', () => {
     ]);
   });
 
-  it('are those of MCP servers over HTTP', () => {
+  it('include those of MCP servers over HTTP', () => {
     const servers = [
       { name: 'files', command: 'node' },
       { name: 'shop', url: 'https://shop.example/mcp' },
@@ -85,7 +85,7 @@ describe('the hosts of an agent', () => {
       },
       ['model api.anthropic.com:443', 'model.fallbacks.1 generativelanguage.googleapis.com:443'],
     ],
-  ])('are those of the model %j', (model, places) => {
+  ])('include those of the model %j', (model, places) => {
     expect(lines({ model })).toEqual(places.map((place) => `${place} named`));
   });
 
@@ -94,13 +94,13 @@ describe('the hosts of an agent', () => {
     [{ enabled: true }, ['api.openai.com:443']],
     [{ enabled: true, provider: 'local' }, []],
     [{ enabled: true, provider: 'ollama', base_url: 'https://e.example/v1' }, ['e.example:443']],
-  ])('are those of the embedder %j', (intent_alignment, places) => {
+  ])('include those of the embedder %j', (intent_alignment, places) => {
     expect(lines({ security: { intent_alignment } })).toEqual(
       places.map((place) => `security.intent_alignment ${place} named`),
     );
   });
 
-  it('are those of the token services that issue credentials', () => {
+  it('include those of the token services that issue credentials', () => {
     const role_arn = 'arn:aws:iam::123456789012:role/r';
     const credentials = [
       { tool: 'a', provider: 'static', spec: { A: 'B' } },
@@ -115,7 +115,7 @@ describe('the hosts of an agent', () => {
     ]);
   });
 
-  it('are those of the platform, the collector and the sinks', () => {
+  it('include those of the platform, the collector and the sinks', () => {
     const sinks = [{ type: 'stdout' }, { type: 'http', url: 'https://siem.example/in' }];
     const settings = {
       admissionUrl: 'https://platform.example/v1/admission?a=b',
@@ -128,7 +128,7 @@ describe('the hosts of an agent', () => {
     ]);
   });
 
-  it('are those of the channels that run', () => {
+  it('include those of active channels', () => {
     const config = { channels: ['console', 'telegram', 'slack', 'webhook', 'teams', 'email'] };
     const targets = {
       ops: { url: 'http://10.0.0.9:8080/in', secret: 's' },
@@ -154,7 +154,7 @@ describe('the hosts of an agent', () => {
     ]);
   });
 
-  it('are the one of a Slack elsewhere, and none of channels that do not run', () => {
+  it('include that of another Slack, and none of inactive channels', () => {
     const config = { channels: ['slack', 'telegram', 'webhook'] };
     const idle = { slack: null, telegram: null, webhook: null };
     const slack = slackAt('http://127.0.0.1:9911/api/');
@@ -164,7 +164,7 @@ describe('the hosts of an agent', () => {
     expect(lines(config, { channels: idle })).toEqual([]);
   });
 
-  it('are those that skills declare, each for its own scripts', () => {
+  it('include those that skills declare, each for its own scripts', () => {
     const egressDomains = [
       'api.example.com',
       'other.example.com:8443',

@@ -8,7 +8,7 @@ import { webClient } from '../../helpers/web-issuer.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-it('serves the approvals page in a clone without a build', async () => {
+it('the approvals page is served in a clone without a build', async () => {
   const clone = mkdtempSync(join(tmpdir(), 'clone-'));
   onTestFinished(() => rmSync(clone, { recursive: true }));
   for (const part of ['src', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json']) {

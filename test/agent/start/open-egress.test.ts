@@ -50,12 +50,12 @@ describe('the egress of an agent', () => {
   it.each([
     ['a signed log', 'env', { enabled: true }, {}, [without, openKey]],
     ['held tools', 'env', {}, { enabled: true, tools: held }, [without, openToken]],
-    ['rules that are off', 'env', {}, { enabled: false, tools: held }, [without]],
+    ['inactive rules', 'env', {}, { enabled: false, tools: held }, [without]],
     ['neither', 'env', {}, {}, [without]],
     ['both', 'bwrap', { enabled: true }, { enabled: true, tools: held }, [inside]],
-    ['the choice left to it', undefined, {}, { enabled: true, tools: held }, [inside]],
+    ['an automatic choice', undefined, {}, { enabled: true, tools: held }, [inside]],
   ] as const)(
-    'says what kept scripts apart, and what they could take, with %s',
+    'reports what isolates scripts, and what they could replace, with %s',
     async (_, sandbox, signing, defer, lines) => {
       if (isWithoutBwrap && sandbox !== 'env') return;
       const said: string[] = [];
@@ -76,7 +76,7 @@ describe('the egress of an agent', () => {
     ['egress.allowed_private_cidrs', { allowed_private_cidrs: ['::1/128'] }],
     ['egress.allowed_private', { allowed_private: ['10.0.0.1', 'localhost'] }],
     ['egress.allowed_private', { allowed_private: ['[::1]'] }],
-  ])('warns while %s opens loopback to tools, whoever signs in', async (setting, egress) => {
+  ])('warns while %s permits loopback to tools, with any sign-in', async (setting, egress) => {
     expect((await open({ egress })).warned).toEqual([
       `${setting} opens loopback to tools while authentication is off: tools could approve calls of other agents on this machine that run without authentication; configure auth.providers, or list single endpoints in egress.allowed_private`,
     ]);
@@ -85,7 +85,7 @@ describe('the egress of an agent', () => {
     ]);
   });
 
-  it('warns of a shared store while nobody signs in', async () => {
+  it('warns of a shared store without sign-in', async () => {
     const store = { kind: 'postgres' };
     expect((await open({ store })).warned).toEqual([
       'store: several daemons share the waiting calls in PostgreSQL, and authentication is off: anyone who reaches one of them decides for all; configure auth.providers',
@@ -98,11 +98,11 @@ describe('the egress of an agent', () => {
     { mode: 'deny-all', allow_private_ips: true },
     { allowed_private_cidrs: ['10.0.0.0/8', 'fd00::/8'] },
     { allowed_private: ['127.0.0.1:9000'], allowed_domains: ['localhost'] },
-  ])('says nothing of loopback with %o', async (egress) => {
+  ])('does not warn of loopback with %o', async (egress) => {
     expect((await open({ egress })).warned).toEqual([]);
   });
 
-  it('posts spans on behalf of the daemon, whoever ended the last of them', async () => {
+  it('posts spans as the daemon, whichever task ended the last one', async () => {
     const collector = await startCollector();
     const wayOut = await open({
       version: '1.4.0',

@@ -20,7 +20,7 @@ function fill(stack: AsyncDisposableStack, closed: string[]): void {
 }
 
 describe('openTogether', () => {
-  it('closes every part once, the latest first, and says what failed first', async () => {
+  it('closes every part once, the latest first, and rejects with the first failure', async () => {
     const closed: string[] = [];
     const opened = await openTogether(async (stack) => {
       fill(stack, closed);
@@ -32,7 +32,7 @@ describe('openTogether', () => {
     expect(closed).toEqual(['disk', 'socket', 'lock']);
   });
 
-  it('closes what was opened when a later part cannot be, and says why that could not', async () => {
+  it('closes the opened parts when a later one fails, and rejects with that failure', async () => {
     const closed: string[] = [];
     const opening = openTogether(async (stack) => {
       fill(stack, closed);

@@ -9,7 +9,7 @@ const skill = {
   env: { required: ['SHOP_URL'], one_of: [], optional: [] },
 };
 
-it('names each host once as the list of egress has it, also those that variables name', () => {
+it('each host is listed once, also those that variables name', () => {
   const variables = { SHOP_URL: 'https://eu.shop.example:8443' };
   const answers = { ...firstAnswers, name: 'Desk', skills: { names: ['shop'], variables } };
   expect(previewAgent(answers, [skill]).hosts).toEqual([
@@ -18,7 +18,7 @@ it('names each host once as the list of egress has it, also those that variables
   ]);
 });
 
-it('says where the keys of service.yaml are described by no path of this machine', () => {
+it('the description of service.yaml keys is named without a path of this machine', () => {
   nameCommand('/opt/a b/bin/holdpoint');
   onTestFinished(() => nameCommand(undefined));
   const { files } = previewAgent({ ...firstAnswers, name: 'Desk' }, []);
@@ -29,7 +29,7 @@ it('says where the keys of service.yaml are described by no path of this machine
   ]);
 });
 
-it('names the key that a sign-in with the browser leaves', () => {
+it('the key from a sign-in with the browser is named', () => {
   const model = { ...firstAnswers.model, name: 'gpt-5', session: 'a-state' };
   const answers = { ...firstAnswers, name: 'Desk', provider: 'openai', model };
   const { variables, missing } = previewAgent(answers, []);

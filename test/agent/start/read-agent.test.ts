@@ -30,20 +30,17 @@ it.each([
   ],
   ['step_up: {enabled: true, tools: {datetime_nwo: gold}}', 36, '{acr: <acr>, '],
   ['modify: {enabled: true, tools: {datetime_nwo: {arguments: [{path: a, set: 1}]}}}', 35, ''],
-])(
-  'refuses a rule for a tool that does not exist, where it stands: %s',
-  async (rule, column, acr) => {
-    const optional = acr === '' ? 'optional: true' : `${acr}optional: true}`;
-    expect(await readingOf(`  ${rule}\n`)).toEqual({
-      problems: [
-        `service.yaml:4:${column}: ${gone} this rule has no effect; ${near}; write ${optional} for a tool that comes later`,
-      ],
-      warnings: [],
-    });
-  },
-);
+])('a rule for an unknown tool is refused at its place: %s', async (rule, column, acr) => {
+  const optional = acr === '' ? 'optional: true' : `${acr}optional: true}`;
+  expect(await readingOf(`  ${rule}\n`)).toEqual({
+    problems: [
+      `service.yaml:4:${column}: ${gone} this rule has no effect; ${near}; write ${optional} for a tool that comes later`,
+    ],
+    warnings: [],
+  });
+});
 
-it('refuses credentials for a tool that does not exist', async () => {
+it('credentials for an unknown tool are refused', async () => {
   const entry = '{tool: datetime_nwo, provider: static, spec: {env: {KEY: {from_env: PATH}}}}';
   expect(await readingOf(`  {}\ncredentials: [${entry}]\n`, { PATH: '/usr/bin' })).toEqual({
     problems: [
@@ -53,14 +50,14 @@ it('refuses credentials for a tool that does not exist', async () => {
   });
 });
 
-it('warns of a denial of a tool that does not exist', async () => {
+it('a denial of an unknown tool causes a warning', async () => {
   expect(await readingOf('  guardrails: {enabled: true, denied_tools: [datetime_nwo]}\n')).toEqual({
     problems: [],
     warnings: [`service.yaml:4:46: ${gone} this rule has no effect; ${near}`],
   });
 });
 
-it('says nothing of rules that name tools in either spelling, that may come later, or that are off', async () => {
+it('rules that name tools in either spelling, that may come later, or that are off cause no warning', async () => {
   const entry = '{provider: static, spec: {env: {KEY: {from_env: PATH}}}';
   expect(
     await readingOf(
@@ -96,7 +93,7 @@ async function withServer(rules: string, offered: string[] | null) {
 }
 
 it.each(['', ', optional: true'])(
-  'warns of a rule for a tool that an MCP server did not offer, with the nearest one%s',
+  'a rule for a tool that an MCP server did not offer causes a warning with the nearest one%s',
   async (more) => {
     const rule = `defer: {enabled: true, tools: {files__wirte: {to: "channel:console:*"${more}}}}`;
     expect(await withServer(rule, ['write', 'read', 'drop'])).toEqual({
@@ -109,12 +106,12 @@ it.each(['', ', optional: true'])(
   },
 );
 
-it('takes a rule for a tool that an MCP server offered, in either spelling, without more words', async () => {
+it('a rule for an offered tool of an MCP server is accepted, in either spelling', async () => {
   const rule = 'defer: {enabled: true, tools: {files--write: {to: "channel:console:*"}}}';
   expect(await withServer(rule, ['write'])).toMatchObject({ problems: [], warnings: [] });
 });
 
-it('says that a rule is checked later while nobody knows the tools of its server', async () => {
+it('a rule is checked later while the tools of its server are unknown', async () => {
   const rule = 'step_up: {enabled: true, tools: {files__write: gold}}';
   expect(await withServer(`${rule}\n${auth}`, null)).toEqual({
     problems: [],
@@ -125,7 +122,7 @@ it('says that a rule is checked later while nobody knows the tools of its server
   });
 });
 
-it('reads the files of the channels, and says what is wrong in them', async () => {
+it('the files of the channels are read, with their errors', async () => {
   const directory = temporaryFolder();
   const write = (file: string, text: string) => writeFileSync(join(directory, file), text);
   write('service.yaml', 'agent_id: x\nchannels: [slack, telegram]\n');
@@ -158,7 +155,7 @@ it('reads the files of the channels, and says what is wrong in them', async () =
   ]);
 });
 
-it('lets nothing write the code of an MCP server', async () => {
+it('no tool may write the code of an MCP server', async () => {
   const directory = temporaryFolder();
   mkdirSync(join(directory, 'shop'));
   writeFileSync(join(directory, 'shop/server.js'), '');
@@ -175,7 +172,7 @@ it('lets nothing write the code of an MCP server', async () => {
   ]);
 });
 
-it('lets no script write the people who approve, also through a link', async () => {
+it('no script may write the approvers file, also through a link', async () => {
   const directory = temporaryFolder();
   mkdirSync(join(directory, 'work'));
   writeFileSync(join(directory, 'work/people.yaml'), 'groups: {}');

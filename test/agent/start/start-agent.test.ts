@@ -78,7 +78,7 @@ const whole = [
   'Server.close',
 ];
 
-it('closes what it opened in reverse order when it is stopped, once', async () => {
+it('an agent closes its parts in reverse order when it is stopped, once', async () => {
   const folder = aFolder();
   const agent = await start(folder);
   const closed = noteClosing();
@@ -87,7 +87,7 @@ it('closes what it opened in reverse order when it is stopped, once', async () =
   expect(closed).toEqual(whole);
 });
 
-it('closes everything although some of it fails, and says what failed first', async () => {
+it('an agent closes every part although some fail, and rejects with the first failure', async () => {
   const folder = aFolder();
   const agent = await start(folder);
   const closed = noteClosing(['TaskSystem.stop', 'AuthLog.flush', 'TaskSystem.drain']);
@@ -96,7 +96,7 @@ it('closes everything although some of it fails, and says what failed first', as
   await expect((await start(folder)).stop()).rejects.toThrow(/^TaskSystem\.drain failed$/);
 });
 
-it('says why it cannot start, and not that closing failed too, and leaves its folder free', async () => {
+it('an agent that cannot start reports the reason, not a later close failure, and frees its folder', async () => {
   const folder = aFolder();
   const taken = await takePort();
   const closed = noteClosing(['TaskSystem.stop', 'AuthLog.flush']);

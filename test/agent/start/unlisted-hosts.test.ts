@@ -32,7 +32,7 @@ async function ofScript(content: string, file = 'ask.sh', egress: object = {}): 
 }
 
 describe('a host that a script mentions', () => {
-  it('is named where it stands, with what to do', async () => {
+  it('is named with its place and the remedy', async () => {
     const files = {
       'SKILL.md': skill('refunds', [], 'ask'),
       'scripts/ask.sh': '#!/bin/sh\n\ncurl -s "https://api.example.com/v1"\n',
@@ -57,7 +57,7 @@ describe('a host that a script mentions', () => {
     expect(await ofScript('curl https://api.example.com/', 'ask.sh', egress)).toEqual([]);
   });
 
-  it('is covered by what its own skill declares, and by no other', async () => {
+  it('is covered by the declaration of its own skill, and by no other', async () => {
     const files = (mine: string[], others: string[]) => ({
       'SKILL.md': skill('refunds', mine, 'ask'),
       'scripts/ask.py': 'get("https://api.example.com/")',
@@ -71,7 +71,7 @@ describe('a host that a script mentions', () => {
     ]);
   });
 
-  it('is found in every script of the folder, also those that no tool is made of', async () => {
+  it('is found in every script of the folder, also in those without a tool', async () => {
     const files = Object.fromEntries(
       ['ask.sh', 'lib.py', 'lib.js', 'lib.mjs', 'lib.ts', 'data.json', 'notes.md'].map((name) => [
         `scripts/${name}`,
@@ -121,7 +121,7 @@ describe('a host that a script mentions', () => {
     expect(lines.map((line) => line.split(' mentions ')[1])).toEqual([host]);
   });
 
-  it('wants its port in the entry where a tunnel is asked for', async () => {
+  it('needs its port in the entry where a tunnel is used', async () => {
     const egress = { allowed_domains: ['api.example.com'] };
     const tunnel =
       'this script mentions api.example.com:9000, and a tunnel goes to 443 and 80 unless an entry names the port; write the entry as api.example.com:9000';
@@ -135,7 +135,7 @@ describe('a host that a script mentions', () => {
     ]);
   });
 
-  it('is not looked for behind a link', async () => {
+  it('is not searched through a link', async () => {
     const directory = temporaryFolder();
     mkdirSync(join(directory, 'scripts'));
     writeFileSync(join(directory, 'SKILL.md'), skill('refunds', [], 'ask'));
@@ -151,13 +151,13 @@ describe('a host that a script mentions', () => {
 describe('a skill without scripts', () => {
   const files = { 'SKILL.md': skill('weather', ['api.example.com', '*.maps.example']) };
 
-  it('is told that nobody gets to the hosts that it declares', async () => {
+  it('has a warning that no script uses its declared hosts', async () => {
     expect(await said(files)).toEqual([
       'SKILL.md:1:1: the skill weather has no script to which its egress_domains would be open; list them in egress.allowed_domains for builtin tools',
     ]);
   });
 
-  it('is told nothing once they are listed, or when it declares none', async () => {
+  it('has no warning once they are listed, or without a declaration', async () => {
     const allowed_domains = ['api.example.com', '*.maps.example'];
     expect(await said(files, { allowed_domains })).toEqual([]);
     expect(await said({ 'SKILL.md': skill('weather', []) })).toEqual([]);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 import { holdpointHere } from '../command-here.ts';
 
-it('card check lists what is wrong with a card, and asks this machine only when told to', async () => {
+it('card check lists the errors of a card, and calls this machine only on request', async () => {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ name: '\u001b[2Jx', url: 'file:///', skills: [] }));

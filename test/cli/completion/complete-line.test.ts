@@ -47,7 +47,7 @@ describe('completeLine', () => {
     expect(values(line)).toEqual(offered);
   });
 
-  it('says what each word does', () => {
+  it('describes each word', () => {
     expect(completeLine(program, ['task', 'l']).candidates).toEqual([
       { value: 'list', description: 'list tasks' },
     ]);
@@ -63,7 +63,7 @@ describe('completeLine', () => {
     ['task get ', 'nothing'],
     ['task get --lines ', 'nothing'],
     ['', 'nothing'],
-  ])('lets the shell offer after %j %s', (line, also) => {
+  ])('lets the shell complete after %j %s', (line, also) => {
     expect(completeLine(program, line.split(' ')).also).toBe(also);
   });
 
@@ -73,14 +73,14 @@ describe('completeLine', () => {
     ['task get --dir=/srv -n 3 r', { name: 'id', prefix: '', dir: '/srv', isElsewhere: false }],
     ['task get --url http://x ', { name: 'id', prefix: '', dir: null, isElsewhere: true }],
     ['task get --dir=', { name: 'dir', prefix: '--dir=', dir: null, isElsewhere: false }],
-  ])('asks after %j for what only a running agent knows', (line, wanted) => {
+  ])('queries the running agent after %j', (line, wanted) => {
     expect(completeLine(program, line.split(' ')).wanted).toEqual({
       command: 'task get',
       ...wanted,
     });
   });
 
-  it('offers nothing that does not begin with what is written, whatever that is', () => {
+  it('offers only words with the written beginning, for any text', () => {
     const word = fc.oneof(
       fc.constantFrom('task', 'get', '--dir', '--', '-n', '=', '', '--dir=', 'verify'),
       fc.string(),

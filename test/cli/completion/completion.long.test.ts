@@ -65,7 +65,7 @@ describe.concurrent('bash', () => {
     expect(await offered('holdpoint nothing ')).toEqual([]);
   });
 
-  it('completes the tasks of the agent that runs: those that wait where one is decided', async () => {
+  it('completes the tasks of the running agent: waiting ones for a decision', async () => {
     expect(await offered('holdpoint task approve ')).toEqual(['held-1']);
     expect(await offered('holdpoint task cancel ')).toEqual(['held-1']);
     expect((await offered('holdpoint task get ')).toSorted()).toEqual(['a:1', 'done-1', 'held-1']);
@@ -74,7 +74,7 @@ describe.concurrent('bash', () => {
     expect(await offered(`holdpoint task get --dir ${daemon.directory} don`)).toEqual(['done-1']);
   });
 
-  it('goes on within a word that bash breaks', async () => {
+  it('continues in a word that bash splits', async () => {
     expect(await offered('holdpoint task get a:')).toEqual(['1']);
     expect(await offered('holdpoint task list --state=def')).toEqual(['deferred']);
     expect(await offered(`holdpoint validate --dir=${daemon.directory.slice(0, -3)}`)).toContain(
@@ -82,7 +82,7 @@ describe.concurrent('bash', () => {
     );
   });
 
-  it('never offers what a shell would run, split or take for an option', async () => {
+  it('never offers text that a shell would run, split or take for an option', async () => {
     const other = { XDG_STATE_HOME: await temporaryFolder() };
     for (const directory of ['/srv/$(touch hacked)', '/srv/a b', "/srv/x'y", '/srv/plain']) {
       listAgent({ agentId: 'a', directory, url: 'http://127.0.0.1:8080' }, other);
@@ -91,7 +91,7 @@ describe.concurrent('bash', () => {
     expect(answer.stdout).toBe('folders\n/srv/plain\ta at http://127.0.0.1:8080\n');
   });
 
-  it('completes files and folders where they belong', async () => {
+  it('completes files and folders where they are expected', async () => {
     const log = `${daemon.directory}/.service/`;
     expect(await offered('holdpoint audit verify ', log)).toContain('audit.ndjson');
     expect(await offered('holdpoint audit tail --file=aud', log)).toContain('audit.ndjson');
@@ -101,14 +101,14 @@ describe.concurrent('bash', () => {
     expect(folders).not.toContain('service.yaml');
   });
 
-  it('runs nothing that stands on the line', async () => {
+  it('runs nothing on the line', async () => {
     const cwd = await temporaryFolder();
     await offered('holdpoint task get `touch one` $(touch two) ', cwd);
     expect(await offered('cat ', cwd)).not.toContain('one');
     expect(spawnSync('ls', [cwd]).stdout.toString()).toBe('');
   });
 
-  it('completes at a key press', async () => {
+  it('completes on a key press', async () => {
     const script = join(await temporaryFolder(), 'completion.bash');
     await writeFile(script, shellScript('bash'));
     const terminal = startProcess('script', ['-qec', 'bash --norc --noprofile -i', '/dev/null'], {
@@ -123,7 +123,7 @@ describe.concurrent('bash', () => {
 });
 
 describe('the answer to a shell', () => {
-  it('is silent when no agent runs, and shows no token', async () => {
+  it('is silent when no agent runs, and contains no token', async () => {
     const alone = { XDG_STATE_HOME: await temporaryFolder(), SERVICE_TOKEN: 'mine' };
     const line = ['complete', '--', 'task', 'get', ''];
     expect(await holdpoint(line, { env: alone })).toMatchObject({
@@ -144,7 +144,7 @@ describe('completion', () => {
     expect({ status, complaints: complaints.toString() }).toEqual({ status: 0, complaints: '' });
   });
 
-  it('knows the shells it knows', async () => {
+  it('lists the supported shells', async () => {
     const { code, stderr } = await holdpoint(['completion', 'tcsh']);
     expect(code).toBe(2);
     expect(stderr).toContain(

@@ -7,7 +7,7 @@ import { cleanUp, firstLine, startCommand, temporaryFolder } from '../holdpoint.
 beforeAll(buildPage, 300_000);
 afterAll(cleanUp);
 
-it('shows three agents at work and one that cannot start, every kind of ruling and calls that wait, and takes all of it away', async () => {
+it('the demo shows three running agents and one that cannot start, every ruling and waiting calls, and removes all of it', async () => {
   const home = await temporaryFolder();
   const words = ['ui', '--demo', '--port', '0', '--no-open', '--json'];
   const demo = startCommand(words, { env: { TMPDIR: home } });

@@ -30,7 +30,7 @@ describe('docs', () => {
     expect(pages.filter(({ title, summary }) => title === '' || summary === '')).toEqual([]);
   });
 
-  it('has each page of the folder', () => {
+  it('includes each page of the folder', () => {
     const files = globSync('docs/**/*.md', { cwd: root });
     const paths = pages.map(({ path }) => path);
     expect(files.filter((file) => !paths.includes(file))).toEqual([]);
@@ -81,7 +81,7 @@ describe('docs', () => {
     ['govenance', 'did you mean holdpoint docs governance?'],
     ['monotone', 'did you mean holdpoint docs configuration#securityintent_alignment?'],
     ['xyzzyxyzzy', 'list the pages with holdpoint docs'],
-  ])('names the page that was meant by %s', async (asked, hint) => {
+  ])('names the nearest page to %s', async (asked, hint) => {
     expect(await holdpointHere(['docs', asked])).toEqual({
       ...{ code: 3, signal: null, stdout: '' },
       stderr: `error: there is no page ${asked}; ${hint}\n`,
@@ -101,7 +101,7 @@ describe('docs', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   });
 
-  it('finds sections that have all words', async () => {
+  it('finds sections that contain all words', async () => {
     const { code, stdout } = await holdpointHere([
       'docs',
       '--search',
@@ -171,7 +171,7 @@ describe('docs on a terminal', () => {
     expect(plain.stdout).toBe(stripVTControlCharacters(plain.stdout));
   });
 
-  it('prints the page if there is no such pager', async () => {
+  it('prints the page without a pager program', async () => {
     const { code, stdout } = await onTerminal(['docs', 'gate'], { PAGER: '/nowhere/pager' }).ended;
     expect(code).toBe(0);
     expect(stripVTControlCharacters(stdout)).toContain('Hold calls of any agent');
@@ -200,7 +200,7 @@ describe('docs --open', () => {
     expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('refuses a page that is not there', async () => {
+  it('refuses an unknown page', async () => {
     expect(await holdpointHere(['docs', '../package.json', '--open'])).toMatchObject({ code: 3 });
   });
 });

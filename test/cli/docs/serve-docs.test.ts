@@ -34,7 +34,7 @@ function statusOf(path: string, headers: Record<string, string> = {}, method = '
 }
 
 describe('the documentation in the browser', () => {
-  it('serves each page, whose links lead to pages, sections and images that exist', async () => {
+  it('serves each page, whose links lead to existing pages, sections and images', async () => {
     const anchors = new Map(
       pages.map(({ name, text }) => [
         `/${name}`,
@@ -58,7 +58,7 @@ describe('the documentation in the browser', () => {
     expect(broken).toEqual([]);
   });
 
-  it('runs no script and loads nothing of another host', async () => {
+  it('runs no script and loads nothing from another host', async () => {
     const { headers } = await fetch(`${server.url}/gate`);
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -86,7 +86,7 @@ describe('the documentation in the browser', () => {
     expect(statuses).toEqual(paths.map(() => 404));
   });
 
-  it('answers 404 for a picture that the package does not have', async () => {
+  it('answers 404 for a picture that the package does not contain', async () => {
     const [page] = pages;
     const own = await serveDocs([{ ...page!, text: '![a](screens/removed.png)' }], 0);
     expect((await fetch(`${own.url}/screens/removed.png`)).status).toBe(404);
@@ -94,7 +94,7 @@ describe('the documentation in the browser', () => {
     own.close();
   });
 
-  it('answers no other host, and only reads', async () => {
+  it('answers no other host, and is read-only', async () => {
     expect(await statusOf('/', { host: 'attacker.example' })).toBe(421);
     expect(await statusOf('/', {}, 'POST')).toBe(405);
     expect(await statusOf('/', {}, 'HEAD')).toBe(200);

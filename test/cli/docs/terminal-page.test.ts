@@ -12,7 +12,7 @@ function shown(text: string, { width = 30, isColoured = false } = {}): string {
 }
 
 describe('a page in a terminal', () => {
-  it('breaks lines at words and keeps code whole', () => {
+  it('breaks lines at words and does not break code', () => {
     const page =
       '# Ask\n\nThe gate asks a person before a call runs.\n\n```sh\nholdpoint run --dir a --port 8080 # one line\n```\n';
     expect(shown(page)).toBe(`Ask
@@ -24,7 +24,7 @@ a call runs.
 `);
   });
 
-  it('keeps a word whole whose parts have different styles', () => {
+  it('keeps a word with several styles whole', () => {
     expect(shown('Write `a`, **b**, [c](d.md) and `e`s.', { width: 12 })).toBe(`Write \`a\`,
 b, c [d.md]
 and \`e\`s.

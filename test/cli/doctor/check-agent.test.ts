@@ -21,7 +21,7 @@ function aRotatedLog() {
   return { older, path };
 }
 
-it('checks the finished files of a log with the current one', async () => {
+it('doctor checks the finished files of a log with the current one', async () => {
   const { older, path } = aRotatedLog();
   expect(await checkAudit(path, true)).toEqual({
     status: 'pass',
@@ -35,7 +35,7 @@ it('checks the finished files of a log with the current one', async () => {
   });
 });
 
-it('passes a log whose oldest files were removed, and says so', async () => {
+it('doctor accepts a log whose oldest files were removed, and reports it', async () => {
   const { older, path } = aRotatedLog();
   rmSync(older);
   expect(await checkAudit(path, true)).toEqual({
@@ -44,7 +44,7 @@ it('passes a log whose oldest files were removed, and says so', async () => {
   });
 });
 
-it('fails a log that lost its beginning in any other way', async () => {
+it('doctor fails a log that lost its beginning in any other way', async () => {
   const { older, path } = aRotatedLog();
   rmSync(older);
   writeFileSync(path, `${chainLine({ event: 'session_start', ts }, 'a'.repeat(64)).line}\n`);

@@ -40,14 +40,14 @@ async function startSlack(options: FakeSlackOptions = {}) {
 
 const none = [['slack', { status: 'pass', message: 'no chat adapter' }]];
 
-it('passes an agent without chats', async () => {
+it('doctor accepts an agent without chats', async () => {
   expect(await check([])).toEqual(none);
   expect(await check(['console'])).toEqual(none);
   const unread = { channels: null, withheldAdapters: new Set<string>() };
   expect(await checkChannels({ directory: '/agent' }, null, unread)).toEqual(none);
 });
 
-it('warns of adapters that lack what they need', async () => {
+it('doctor warns of adapters that lack settings', async () => {
   expect(await check(['slack', 'telegram', 'webhook', 'email', 'teams'])).toEqual(
     ['slack', 'telegram', 'webhook', 'email', 'teams'].map((adapter) => [
       adapter,
@@ -60,7 +60,7 @@ it('warns of adapters that lack what they need', async () => {
   );
 });
 
-it('passes a Slack that is set up, and asks nothing about what is not held', async () => {
+it('doctor accepts a complete Slack set-up, and skips tools that are not held', async () => {
   const { slack, settings } = await startSlack();
   expect(await check(['slack'], { slack: settings }, false)).toEqual([
     [
@@ -71,7 +71,7 @@ it('passes a Slack that is set up, and asks nothing about what is not held', asy
   expect(slack.calls.map(({ method }) => method)).toEqual(['auth.test', 'apps.connections.open']);
 });
 
-it('has a line for everything that is wrong in Slack', async () => {
+it('doctor has a line for every error in Slack', async () => {
   const { settings } = await startSlack();
   expect(await check(['slack'], { slack: settings })).toEqual([
     [
@@ -93,7 +93,7 @@ it('has a line for everything that is wrong in Slack', async () => {
   ]);
 });
 
-it('asks Telegram who the bot is', async () => {
+it("doctor asks Telegram for the bot's name", async () => {
   const fake = await FakeTelegram.start();
   const telegram = {
     token: fake.token,
@@ -119,7 +119,7 @@ it('asks Telegram who the bot is', async () => {
   ]);
 });
 
-it('asks the hosts of web hooks, at no path and without a post', async () => {
+it('doctor connects to the hosts of webhooks, without a path and without a post', async () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);

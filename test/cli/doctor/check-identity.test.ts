@@ -18,13 +18,13 @@ const verifier = (url: string) => ({ type: 'http_verifier', name: 'desk', settin
 const fix = (name: string) =>
   `check the settings of ${name} under auth.providers, and the way there`;
 
-it('passes what asks nobody', async () => {
+it('doctor accepts providers that need no request', async () => {
   const passes = { status: 'pass', message: 'no identity provider needs to be asked' };
   expect(await check()).toEqual(passes);
   expect(await check({ type: 'static_token', settings: { token: 'canary' } })).toEqual(passes);
 });
 
-it('passes providers that answer, and shows none of them a token', async () => {
+it('doctor accepts providers that answer, and sends none of them a token', async () => {
   const server = await startKeyServer();
   const desk = await startFakeService(says({}, 405));
   const sts = await startFakeService(redirects);
@@ -52,7 +52,7 @@ it('passes providers that answer, and shows none of them a token', async () => {
   expect(asked).toEqual(Array(2).fill({ method: 'OPTIONS', body: '' }));
 });
 
-it('asks the issuer of the approvals page for its keys', async () => {
+it('doctor requests the keys from the issuer of the approvals page', async () => {
   const { issuer } = await startKeyServer();
   const checkPage = (pageIssuer: string) =>
     checkIdentity({ providers: [], withheldProviders: [], pageIssuer });
@@ -85,7 +85,7 @@ it('warns of a clock that differs by more than 30 s', async () => {
   });
 });
 
-it('fails a provider that refuses, and tells of the worst first', async () => {
+it('doctor fails a provider that refuses, and lists the worst first', async () => {
   const server = await startKeyServer();
   const { issuer } = server;
   const failing = (reason: string) => ({

@@ -23,7 +23,7 @@ async function twoEvents() {
   return { directory, store, older, killed: copyFiles(directory) };
 }
 
-it('passes a store and a log that agree, that are not there, or that are being written', async () => {
+it('doctor accepts a store and a log that agree, are missing, or are being written', async () => {
   const { directory, store, killed } = await twoEvents();
   expect(await checkLog(subjectIn(temporaryFolder()))).toEqual(agree);
   expect(await checkLog(subjectIn(killed))).toEqual(agree);
@@ -32,7 +32,7 @@ it('passes a store and a log that agree, that are not there, or that are being w
   expect(await Promise.all(checks)).toEqual([agree, agree, agree, agree]);
 });
 
-it('fails a store that is older than its log, as the next start would, and changes nothing', async () => {
+it('doctor fails a store that is older than its log, as the next start would, and changes nothing', async () => {
   const { older, killed } = await twoEvents();
   const { store, log } = subjectIn(older);
   cpSync(subjectIn(killed).log, log);
@@ -48,7 +48,7 @@ it('fails a store that is older than its log, as the next start would, and chang
   expect(files).toContain('audit.ndjson');
 });
 
-it('fails a store that is lost, and a log that lost lines', async () => {
+it('doctor fails a lost store, and a log that lost lines', async () => {
   const { killed } = await twoEvents();
   const { store, log } = subjectIn(killed);
   const message = `the audit log ${log} stands and its task store ${store} is lost: the next start abandons what waits in it`;

@@ -14,36 +14,39 @@ async function checked(model: object) {
   );
 }
 
-it('asks nobody for a scripted model, nor while service.yaml is not valid', async () => {
+it('doctor sends no request for a scripted model, nor with an invalid service.yaml', async () => {
   expect([await checked({}), await checkModel(null, [])]).toEqual([
     { status: 'pass', message: 'the model is scripted, so no provider is asked' },
     { status: 'warn', message: 'no model is asked, since service.yaml is not valid' },
   ]);
 });
 
-it.each(wireNames)('finds a model over the wire of %s, and misses one', async (wire) => {
-  const asked: string[] = [];
-  const url = await startRawModel((response, { url: path = '', headers }) => {
-    const key = headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'];
-    asked.push(`${path} ${key === undefined ? 'without a key' : 'with a key'}`);
-    response.statusCode = path.endsWith('/models/gone') ? 404 : 200;
-    response.end(JSON.stringify({ data: [{ id: 'there' }, { id: 'tagged:latest' }] }));
-  });
-  const model = wires[wire](url);
-  const { provider } = model;
-  expect(await checked({ name: 'there', ...model })).toEqual({
-    status: 'pass',
-    message: `${provider} knows there`,
-  });
-  expect(await checked({ name: 'gone', ...model })).toEqual({
-    status: 'fail',
-    message: `${provider} at ${url} does not know the model gone`,
-    fix: provider === 'ollama' ? 'ollama pull gone' : 'fix model.name in service.yaml',
-  });
-  expect(asked).toHaveLength(2);
-});
+it.each(wireNames)(
+  'doctor finds a model over the wire of %s, and reports a missing one',
+  async (wire) => {
+    const asked: string[] = [];
+    const url = await startRawModel((response, { url: path = '', headers }) => {
+      const key = headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'];
+      asked.push(`${path} ${key === undefined ? 'without a key' : 'with a key'}`);
+      response.statusCode = path.endsWith('/models/gone') ? 404 : 200;
+      response.end(JSON.stringify({ data: [{ id: 'there' }, { id: 'tagged:latest' }] }));
+    });
+    const model = wires[wire](url);
+    const { provider } = model;
+    expect(await checked({ name: 'there', ...model })).toEqual({
+      status: 'pass',
+      message: `${provider} knows there`,
+    });
+    expect(await checked({ name: 'gone', ...model })).toEqual({
+      status: 'fail',
+      message: `${provider} at ${url} does not know the model gone`,
+      fix: provider === 'ollama' ? 'ollama pull gone' : 'fix model.name in service.yaml',
+    });
+    expect(asked).toHaveLength(2);
+  },
+);
 
-it('tells of a key that is refused, and never which one', async () => {
+it('doctor reports a refused key, without its value', async () => {
   const url = await startRawModel((response) => {
     response.statusCode = 401;
     response.end(canaryKey);
@@ -56,7 +59,7 @@ it('tells of a key that is refused, and never which one', async () => {
   });
 });
 
-it('takes an endless list for no answer, and a server without a list for one that may know', async () => {
+it('doctor treats an endless list as no answer, and accepts a server without a list', async () => {
   const endless = await startRawModel((response) => {
     const more = (): void =>
       void (response.write('x'.repeat(65_536)) ? setImmediate(more) : response.once('drain', more));

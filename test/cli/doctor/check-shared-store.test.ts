@@ -26,7 +26,7 @@ function look(url: string, agentId = 'till') {
 }
 
 describe('checkSharedStore', () => {
-  it('passes three daemons at work', async () => {
+  it('accepts three running daemons', async () => {
     const { a, database } = await startReplicas(server);
     await a.send('t-1', [{ say: 'one' }]);
     const found = await look(server.url(database));
@@ -50,7 +50,7 @@ describe('checkSharedStore', () => {
     ]);
   });
 
-  it('says how many daemons nobody has taken note of, what other releases saved, and a log that was cut', async () => {
+  it('reports the number of unknown daemons, tasks of other releases, and a cut log', async () => {
     const { a, b, c, database } = await startReplicas(server);
     await a.send('t-1', [{ say: 'one' }]);
     for (const agent of [a, b, c]) await agent.stop();
@@ -86,7 +86,7 @@ describe('checkSharedStore', () => {
     });
   });
 
-  it('tells a database without tables, one of another agent, and one that is not there', async () => {
+  it('distinguishes a database without tables, one of another agent, and a missing one', async () => {
     const database = await server.createDatabase();
     const url = server.url(database);
     expect(await look(url)).toEqual([
@@ -123,7 +123,7 @@ describe('checkSharedStore', () => {
     ]);
   });
 
-  it('is part of doctor, which says no secret', async () => {
+  it('is part of doctor, and prints no secret', async () => {
     const folder = new AgentFolder({ store: { kind: 'postgres' } });
     onTestFinished(() => folder.remove());
     const { code, stdout } = await commandsOver(server.url('nowhere', 'postgres', 'hush'))(

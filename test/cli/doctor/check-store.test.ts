@@ -15,13 +15,13 @@ async function aStore(): Promise<{ directory: string; path: string }> {
   return { directory, path: storeFiles(directory).path };
 }
 
-describe('what doctor says of the task store', () => {
-  it('is that there is none yet', () => {
+describe('doctor on the task store', () => {
+  it('reports a missing one', () => {
     const { path } = storeFiles(temporaryFolder());
     expect(checkStore(path)).toEqual({ status: 'pass', message: 'there is no task store yet' });
   });
 
-  it('is that it is sound, in use or not, and it leaves nothing behind', async () => {
+  it('reports an intact one, in use or not, and leaves no file', async () => {
     const { directory, path } = await aStore();
     const before = readdirSync(directory);
     const sound = { status: 'pass', message: 'the task store is sound' };
@@ -33,7 +33,7 @@ describe('what doctor says of the task store', () => {
     expect(checkStore(path)).toEqual(sound);
   });
 
-  it('is that it is damaged, and how to go on', async () => {
+  it('reports a damaged one, with the remedy', async () => {
     const { path } = await aStore();
     overwritePages(path, 2, 1);
     expect(checkStore(path)).toEqual({
@@ -43,7 +43,7 @@ describe('what doctor says of the task store', () => {
     });
   });
 
-  it('is how many tasks wait for another release', async () => {
+  it('reports the number of tasks that wait for another release', async () => {
     const { path } = await aStore();
     const database = new DatabaseSync(path);
     database.exec('UPDATE tasks SET machine_version = 99');

@@ -49,7 +49,7 @@ async function checksOf(folder: string) {
 const notAsked =
   'not asked: its settings would send a variable of this environment to a place that the folder names';
 
-it('sends no variable of its environment to a place that a folder names', async () => {
+it('a variable of the environment is not sent to an address from a folder', async () => {
   const { told, url } = await startStranger();
   const folder = folderWith({
     'service.yaml': `agent_id: gift
@@ -76,7 +76,7 @@ auth: {providers: [{type: http_verifier, name: desk, settings: {url: "${url}/\${
   expect(told).toEqual([]);
 });
 
-it('sends what the folder keeps itself', async () => {
+it('a variable of the folder is sent', async () => {
   const { told, url } = await startStranger();
   const folder = folderWith({
     'service.yaml': `agent_id: own\nmodel: {provider: openai-compatible, name: x, base_url: "${url}/v1", api_key_env: SHOP_KEY}\nchannels: [telegram]\n`,

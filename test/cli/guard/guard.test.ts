@@ -77,7 +77,7 @@ describe.each(hosts)('the hooks of $host', ({ host, user, project }) => {
 });
 
 describe('settings with other content', () => {
-  it('keep all of it, have a backup, and are restored byte for byte', async () => {
+  it('are kept, backed up, and restored byte for byte', async () => {
     const folder = await home();
     const path = join(folder, '.claude/settings.json');
     put(path, claudeSettings);
@@ -110,7 +110,7 @@ describe('settings with other content', () => {
     expect(existsSync(`${path}.before-holdpoint`)).toBe(false);
   });
 
-  it('keep what the user changed between install and uninstall', async () => {
+  it("keep the user's changes between install and uninstall", async () => {
     const folder = await home();
     const path = join(folder, '.claude/settings.json');
     put(path, claudeSettings);
@@ -130,7 +130,7 @@ describe('settings with other content', () => {
       '{"id": 2512292042121000001}',
       /settings\.json:1:1: a number of the settings would be rounded/,
     ],
-  ])('that would lose something are refused: %s', async (text, message) => {
+  ])('are refused when something would be lost: %s', async (text, message) => {
     const folder = await home();
     const path = join(folder, '.claude/settings.json');
     put(path, text);
@@ -139,7 +139,7 @@ describe('settings with other content', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it('are not changed without a confirmation, but shown', async () => {
+  it('are shown, and not changed without a confirmation', async () => {
     const folder = await home();
     const path = join(folder, '.codex/hooks.json');
     put(path, '{"hooks": {}}\n');
@@ -149,7 +149,7 @@ describe('settings with other content', () => {
     expect(readFileSync(path, 'utf8')).toBe('{"hooks": {}}\n');
   });
 
-  it('behind a link keep the link and their mode', async () => {
+  it('keep their link and their mode', async () => {
     const folder = await home();
     const real = join(folder, 'dotfiles/settings.json');
     put(real, claudeSettings);
@@ -162,7 +162,7 @@ describe('settings with other content', () => {
   });
 });
 
-describe('hooks that are switched off', () => {
+describe('disabled hooks', () => {
   it.each([
     ['claude-code', '.claude/settings.json', '{"disableAllHooks": true}'],
     ['claude-code', '.claude/settings.local.json', '{"disableAllHooks": true, "model": "opus"}'],
@@ -183,7 +183,7 @@ describe('hooks that are switched off', () => {
     expect(readFileSync(join(folder, path), 'utf8')).toBe(text);
   });
 
-  it('are no other settings of these names', async () => {
+  it('are recognized only by the exact settings', async () => {
     const folder = await home();
     put(join(folder, '.codex/config.toml'), '[other]\nhooks = false\n# [features]\n');
     put(join(folder, '.claude/settings.json'), '{"disableAllHooks": false}');
@@ -192,8 +192,8 @@ describe('hooks that are switched off', () => {
   });
 });
 
-describe('a guard from nothing', () => {
-  it('lets reading run, holds a deletion, and runs it once a person approved', async () => {
+describe('a guard from an empty folder', () => {
+  it('allows reads, holds a deletion, and runs it after an approval', async () => {
     const folder = await home();
     const dir = join(folder, 'gates/guard');
     const project = join(folder, 'app');

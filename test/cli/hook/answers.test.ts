@@ -93,7 +93,7 @@ describe.each(Object.keys(hosts))('the hook of %s', (host) => {
   const dialect = dialects.get(host);
   const form = (answer: object | undefined) => JSON.stringify(answer);
 
-  it('blocks the call for an answer that is no decision', async () => {
+  it('blocks the call for an answer without a decision', async () => {
     const why =
       'Holdpoint blocked the call: the answer is no decision, so another program may listen in place of the gate; check its address';
     // Copilot ignores this form of changed arguments, as the gate never sends it.
@@ -103,13 +103,13 @@ describe.each(Object.keys(hosts))('the hook of %s', (host) => {
     }
   });
 
-  it('blocks the call for an answer that changes the protocol', async () => {
+  it('blocks the call for an answer with another protocol', async () => {
     const why =
       'Holdpoint blocked the call: the answer changes the protocol, so another program may listen';
     expect(await answeredAt(host, await upgrader())).toEqual(dialect?.block(why));
   });
 
-  it('passes a permission, changed arguments and a denial on', async () => {
+  it('passes a permission, changed arguments and a denial', async () => {
     const [, allowed] = hosts[host] ?? [];
     const done = { stderr: '', exitCode: 0 };
     expect(await answered(host, form(dialect?.allow(null)))).toEqual({ ...done, stdout: allowed });

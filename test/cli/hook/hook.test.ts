@@ -77,12 +77,12 @@ function temporary(): string {
 }
 
 describe('a hook with a gate', () => {
-  it('permits at once what no rule holds', async () => {
+  it('permits at once a call without a rule', async () => {
     const { folder } = await startGate();
     expect(await run(ls, ['--dir', folder.path])).toEqual(allowed);
   });
 
-  it('waits until a person has approved, and reports the end of the call', async () => {
+  it('waits for an approval, and reports the end of the call', async () => {
     const agent = await startGate();
     const words = ['--dir', agent.folder.path];
     const waiting = run(event, words);
@@ -107,14 +107,14 @@ describe('a hook with a gate', () => {
     });
   });
 
-  it('cancels the call and denies it when nobody decided in time', async () => {
+  it('cancels the call and denies it on a timeout', async () => {
     const agent = await startGate();
     const { stdout } = await run(event, ['--dir', agent.folder.path, '--wait', '1ms']);
     expect(stdout).toContain('the call may not run: the hook waited 0 s');
     expect((await agent.get('/deferrals')).body.total).toBe(0);
   });
 
-  it('lets two hooks at once ask one question for one call, and two for two', async () => {
+  it('asks one question for one call in two concurrent hooks, and two for two', async () => {
     const agent = await startGate();
     const words = ['--dir', agent.folder.path];
     const both = [run(event, words), run(event, words)];
@@ -148,7 +148,7 @@ describe('a hook with a gate', () => {
     expect(await waiting).toEqual(allowed);
   });
 
-  it('tells equal calls without an id apart by the length of the transcript', async () => {
+  it('distinguishes equal calls without an id by the length of the transcript', async () => {
     const agent = await startGate();
     const transcript = join(temporary(), 'transcript.jsonl');
     writeFileSync(transcript, 'one');
@@ -174,7 +174,7 @@ describe('a hook with a gate', () => {
 
 const only = ({ stdout, stderr }: { stdout: string; stderr: string }) => ({ stdout, stderr });
 
-describe('a hook that gets no decision blocks the call', () => {
+describe('a hook without a decision blocks the call', () => {
   const fault = 'the event on stdin is no JSON object; check the version of the coding agent';
 
   it.each([
@@ -192,17 +192,17 @@ describe('a hook that gets no decision blocks the call', () => {
       'the event has no tool_use_id; check the version of the coding agent',
     ],
     [
-      'arguments that are no object',
+      'arguments that are not an object',
       { ...event, tool_input: 'ls' },
       'tool_input of the event is no object; check the version of the coding agent',
     ],
-  ])('for %s, and asks nobody', async (_, content, why) => {
+  ])('for %s, and sends no request', async (_, content, why) => {
     const gate = await IllAgent.open((__, response) => void response.end());
     expect(await run(content, ['--dir', folderOf(gate)])).toEqual(blocked(why));
     expect(gate.asked).toEqual([]);
   });
 
-  it('where no gate was ever started, and where it was stopped', async () => {
+  it('when the gate was never started or is stopped', async () => {
     const agent = await startGate();
     const { path } = agent.folder;
     const served = readFileSync(join(path, '.service/serve.json'), 'utf8');
@@ -213,7 +213,7 @@ describe('a hook that gets no decision blocks the call', () => {
     expect(await run(event, ['--dir', path])).toEqual(blocked(why));
   });
 
-  it('by a gate that never answers', async () => {
+  it('when the gate does not answer', async () => {
     const gate = await IllAgent.raw(() => undefined);
     const { stderr, exitCode } = await run(event, ['--dir', folderOf(gate), '--wait', '1ms']);
     expect([stderr, exitCode]).toEqual([
@@ -222,14 +222,14 @@ describe('a hook that gets no decision blocks the call', () => {
     ]);
   });
 
-  it('by another program on the port of the gate, which learns nothing', async () => {
+  it('when another program has the port of the gate, and sends it no data', async () => {
     const gate = await IllAgent.open((__, response) => void response.end(allowed.stdout), false);
     const { stderr } = await run(event, ['--dir', folderOf(gate)]);
     expect(stderr).toMatch(/another program listens at \S+ in place of the gate\n$/);
     expect(gate.asked).toEqual([]);
   });
 
-  it('with a token that is no longer valid', async () => {
+  it('for an invalid token', async () => {
     const agent = await startTestAgent({ ...settings, auth: { required: true } });
     const { stderr } = await run(event, ['--url', agent.url], { SERVICE_TOKEN: 'expired' });
     expect(stderr).toMatch(
@@ -237,7 +237,7 @@ describe('a hook that gets no decision blocks the call', () => {
     );
   });
 
-  it('with a flag that is unknown, and for an unknown coding agent', async () => {
+  it('for an unknown flag or coding agent', async () => {
     expect((await run(event, ['--force'])).exitCode).toBe(2);
     const { stderr, exitCode } = await hook(['vim'], { stdin: [] as never, env: {} });
     expect([stderr, exitCode]).toEqual([
@@ -247,7 +247,7 @@ describe('a hook that gets no decision blocks the call', () => {
   });
 });
 
-it('takes the gate of its flag, whatever the environment names', async () => {
+it('a hook uses the gate of its flag, with any environment', async () => {
   const { folder } = await startGate();
   const evil = await IllAgent.open((__, response) => void response.end(allowed.stdout));
   const env = { SERVICE_GATE_DIR: folderOf(evil), SERVICE_TOKEN: 't' };

@@ -8,7 +8,7 @@ import { holdpointHere } from '../command-here.ts';
 const hold = { defer: { enabled: true, tools: { pay: { to: 'channel:console:*' } } } };
 
 describe('policy diff', () => {
-  it('compares files, folders and kept digests, with the last calls of the running agent', async () => {
+  it('compares files, folders and stored digests, on the last calls of the running agent', async () => {
     const agent = await startTestAgent({ security: { ...hold, policy: { reload: 'manual' } } });
     const dir = agent.folder.path;
     const [loaded] = agent.audit().filter(({ event }) => event === 'policy_loaded');
@@ -41,7 +41,7 @@ describe('policy diff', () => {
     await sending;
   });
 
-  it('needs the secrets only for a policy that uses one', async () => {
+  it('needs secrets only for a policy that uses one', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'diff-'));
     await mkdir(join(directory, '.service'));
     await writeFile(join(directory, '.service/secrets.enc'), 'unreadable');

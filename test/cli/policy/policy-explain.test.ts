@@ -84,7 +84,7 @@ const unruled = [
 ];
 
 describe.concurrent('policy explain', () => {
-  it('says who a call would wait for, and leaves the folder as it is', async () => {
+  it('names the approvers of a call, and changes nothing in the folder', async () => {
     const dir = await refundAgent();
     const before = await readdir(dir, { recursive: true });
     const { stdout, ...ended } = await explain(dir, '--args', JSON.stringify(refund));
@@ -105,7 +105,7 @@ would wait for channel:console:*, 5m0s, anyone in the channel (quorum 1), then r
     expect(await readdir(dir, { recursive: true })).toEqual(before);
   });
 
-  it('prints one JSON document with everything about the deferral', async () => {
+  it('prints one JSON document with the whole deferral', async () => {
     const rule = {
       to: 'channel:dashboard:desk',
       timeout: '90s',
@@ -144,7 +144,7 @@ would wait for channel:console:*, 5m0s, anyone in the channel (quorum 1), then r
     );
   });
 
-  it('says that a call would run, with what, and what looks at its output', async () => {
+  it('reports that a call would run, its arguments, and the checks of its output', async () => {
     const modify = {
       issue_refund: {
         arguments: [{ path: 'reason', set: 'checked' }],
@@ -196,7 +196,7 @@ would run
     expect(plain.stdout + plain.stderr + json.stdout).not.toContain('till-secret');
   });
 
-  it('names the skills whose rules look at the output', async () => {
+  it('names the skills whose rules check the output', async () => {
     const dir = await agentWith({});
     const frontmatter = [
       'name: refunds',
@@ -210,7 +210,7 @@ would run
     );
   });
 
-  it('denies what a guardrail or the schema denies, and goes no further', async () => {
+  it('denies a call that a guardrail or the schema denies, and stops there', async () => {
     const guardrails = {
       enabled: true,
       deny_commands: [{ pattern: 'A-1042', message: 'that order is closed' }],
@@ -278,7 +278,7 @@ would be denied: the arguments of issue_refund must be an object
     expect(gold).toMatchObject({ outcome: 'run', layers: { 1: { reason: 'acr is sufficient' } } });
   });
 
-  it('denies a call whose message would not have reached the model', async () => {
+  it('denies a call whose message the model would not have received', async () => {
     const guardrails = {
       enabled: true,
       deny_prompts: [{ pattern: '(?i)ignore', message: 'stay with the task' }],
@@ -299,7 +299,7 @@ would be denied: the arguments of issue_refund must be an object
     expect(await explainJson(dir, '--message', 'refund it')).toMatchObject({ outcome: 'run' });
   });
 
-  it('ends in 3 for an unknown tool and names the nearest', async () => {
+  it('exits with 3 for an unknown tool and names the nearest', async () => {
     const dir = await refundAgent();
     const command = ['policy', 'explain', 'isue_refund', '--dir', dir];
     const [plain, json] = await Promise.all([
@@ -321,7 +321,7 @@ would be denied: the arguments of issue_refund must be an object
     });
   });
 
-  it('ends in 5 like validate when the configuration cannot be used', async () => {
+  it('exits with 5 like validate when the configuration is invalid', async () => {
     const dir = await agentWith({
       defer: { enabled: true, tools: { issue_refund: { to: 'channel:console:*', quorum: 0 } } },
     });
@@ -334,7 +334,7 @@ would be denied: the arguments of issue_refund must be an object
     expect((await explain(await temporaryFolder())).code).toBe(5);
   });
 
-  it('ends in 2 for arguments that are not JSON', async () => {
+  it('exits with 2 for arguments that are not JSON', async () => {
     expect(await explain('.', '--args', '{order_id')).toMatchObject({
       code: 2,
       stdout: '',
@@ -352,7 +352,7 @@ would be denied: the arguments of issue_refund must be an object
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('shows control characters as escapes, and colours only when they are wanted', async () => {
+  it('escapes control characters, and uses colours only on request', async () => {
     const args = ['--args', '{"order_id":"A-1042","reason":"\\u001b[2J"}'];
     const dir = await refundAgent();
     const [plain, forced] = await Promise.all([
@@ -403,7 +403,7 @@ describe.concurrent('policy explain with intent alignment', () => {
     });
   });
 
-  it('goes on without a message and says that the answer is incomplete', async () => {
+  it('continues without a message and reports that the answer is incomplete', async () => {
     const dir = await agentWith({ intent_alignment: local });
     const [plain, json] = await Promise.all([
       explain(dir, '--args', JSON.stringify(refund)),
@@ -439,7 +439,7 @@ this is incomplete: intent alignment was not evaluated and may deny the call ear
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'deny', complete: true });
   });
 
-  it('denies while the embedder is away, and says on stderr why', async (context) => {
+  it('denies while the embedder is unreachable, and prints the reason on stderr', async (context) => {
     const { dir, close } = await agentWithServer(context);
     await close();
     const { stdout, stderr } = await explain(
@@ -454,7 +454,7 @@ this is incomplete: intent alignment was not evaluated and may deny the call ear
     expect(JSON.parse(stderr)).toMatchObject({ code: 'unreachable', tool: 'issue_refund' });
   });
 
-  it('ends in 130 when interrupted while the embedder is asked', async (context) => {
+  it('exits with 130 when interrupted during the embedder request', async (context) => {
     const { dir, asked: embedderAsked } = await agentWithServer(context);
     const command = ['policy', 'explain', 'issue_refund', '--dir', dir, '--message', 'refund it'];
     const explaining = startCommand([...command, '--args', JSON.stringify(refund)]);
@@ -490,8 +490,8 @@ this is incomplete: intent alignment was not evaluated and may deny the call ear
   }
 });
 
-describe('a call that is made', () => {
-  it('meets what was explained, and can be pinned to it', async () => {
+describe('a call after policy explain', () => {
+  it('has the explained result, and can be pinned to it', async () => {
     const modify = { issue_refund: { arguments: [{ path: 'reason', set: 'checked' }] } };
     const dir = await agentWith({
       modify: { enabled: true, tools: modify },
@@ -549,7 +549,7 @@ describe('a call that is made', () => {
   });
 });
 
-it('every command that shows a policy says first that the running agent has other rules', async () => {
+it('every command that shows a policy reports first that the running agent has other rules', async () => {
   const dir = await agentWith({ policy: { reload: 'manual' } });
   await startDaemon(dir);
   const same = await holdpointHere(['policy', 'explain', 'issue_refund', '--dir', dir, '--json']);

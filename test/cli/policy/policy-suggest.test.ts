@@ -63,7 +63,7 @@ const small = ['5', '8.50', '12', '20', '35'].map((amount) => ({ amount, end: 'a
 const decided = [...small, { amount: '800', end: 'reject' }, { amount: '30' }];
 
 describe('policy suggest', () => {
-  it('proposes what people approved, and shows what it would have released', async () => {
+  it('suggests what people approved, and shows the calls that it would have released', async () => {
     const { code, stdout, stderr } = await suggested(decided);
 
     expect({ code, stdout, stderr }).toEqual({
@@ -90,7 +90,7 @@ describe('policy suggest', () => {
     );
   });
 
-  it('counts a changed call, a refused decision and a late approval as no approval', async () => {
+  it('does not count a changed call, a refused decision and a late approval', async () => {
     const { stdout } = await suggested([
       ...small.slice(0, 4),
       { amount: '6', end: 'approve', change: { edited_args_sha256: 'ab' } },
@@ -100,7 +100,7 @@ describe('policy suggest', () => {
     expect(stdout).toBe('no condition covers 5 approved calls of a tool and no rejected one\n');
   });
 
-  it('counts one approval of several, whose call never ran, as no approval', async () => {
+  it('does not count one approval of several for a call that never ran', async () => {
     const { stdout } = await suggested([
       ...small.slice(0, 4),
       { amount: '15', end: 'approve', isReleased: false },
@@ -110,7 +110,7 @@ describe('policy suggest', () => {
   });
 
   it.each(['lookup_order', 'close_account'])(
-    'proposes nothing for %s, whose approvals are never remembered',
+    'suggests nothing for %s, whose approvals are never remembered',
     async (tool) => {
       const { stdout } = await suggested(small.map((one) => ({ ...one, tool })));
 
@@ -127,7 +127,7 @@ describe('policy suggest', () => {
     );
   });
 
-  it('writes no file without a condition, and for all tools at once', async () => {
+  it('writes no file without a condition, nor for all tools at once', async () => {
     const file = join(await refundAgent(service), 'changed.yaml');
     const none = await suggested([], 'issue_refund', '-o', file);
     const all = await suggested(decided, '-o', file);

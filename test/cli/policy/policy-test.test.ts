@@ -65,7 +65,7 @@ const denied = {
 };
 
 describe('a table of calls', () => {
-  it('passes when every row is decided as expected, and shows which rule no row reaches', async () => {
+  it('passes when every row has the expected decision, and lists rules without a row', async () => {
     expect(await tested([allowed, held, denied, trusted], '--coverage')).toEqual({
       ...{ code: 0, stdout: '4 passed, 0 failed\n', stderr: '' },
     });
@@ -109,7 +109,7 @@ describe('a table of calls', () => {
     ['[', 'error: policy.test.yaml:1:2: unexpected end of the stream within a flow collection\n'],
     ['- {name: a, tol: b}', 'error: policy.test.yaml row 1: Unrecognized key: "tol"\n'],
     ['a: b', 'error: policy.test.yaml: Invalid input: expected array, received object\n'],
-  ])('that cannot be read is one sentence: %s', async (text, stderr) => {
+  ])('that cannot be read is reported with one message: %s', async (text, stderr) => {
     expect(await tested(text)).toMatchObject({ code: 5, stderr });
   });
 });

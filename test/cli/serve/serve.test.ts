@@ -78,7 +78,7 @@ describe('serve', () => {
     ]);
   });
 
-  it('says after a stop what becomes of the calls that waited', async () => {
+  it('reports after a stop the outcome of waiting calls', async () => {
     const { folder, client } = heldAgent();
     await serve('start', folder.path, '--port', '0');
     const sent = client().send('t1', [{ tool: 'pay', args: { amount: 5 } }]);
@@ -119,7 +119,7 @@ describe('serve', () => {
     await serve('stop', directory);
   });
 
-  it('says why an agent did not start, then and later, until one does', async () => {
+  it('reports why an agent did not start, then and later, until it starts', async () => {
     const directory = agentFolder('agent_id: till\nmodel: {provider: nobody}\n');
     const failed = await serve('start', directory, '--port', '0');
     expect(failed.code).toBe(1);
@@ -138,7 +138,7 @@ describe('serve', () => {
     await serve('stop', directory);
   });
 
-  it('takes the file of a killed agent away, and tells that it ended until it is started again', async () => {
+  it('removes the file of a killed agent, and reports its exit until it is started again', async () => {
     const directory = agentFolder();
     await serve('start', directory, '--port', '0');
     const { pid } = served(directory);
@@ -159,7 +159,7 @@ describe('serve', () => {
     expect(JSON.parse(stopped.stdout)).toMatchObject({ status: 'stopped' });
   });
 
-  it('never kills a process that is not the agent, whatever serve.json says (WEB-10)', async () => {
+  it('never kills another process, for any content of serve.json (WEB-10)', async () => {
     const bystander = spawn('sleep', ['600']);
     onTestFinished(() => void bystander.kill('SIGKILL'));
     const directory = agentFolder();
@@ -202,7 +202,7 @@ describe('serve', () => {
     await serve('stop', directory);
   });
 
-  it('refuses a folder without an agent, and leaves nothing there', async () => {
+  it('refuses a folder without an agent, and writes nothing there', async () => {
     const directory = temporaryFolder();
     const ended = await serve('start', directory);
     expect([ended.code, ended.stderr]).toEqual([

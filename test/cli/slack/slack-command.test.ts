@@ -6,7 +6,7 @@ import { cleanUp, firstLine, holdpoint, startCommand } from '../holdpoint.ts';
 afterAll(cleanUp);
 
 describe.concurrent('slack manifest', () => {
-  it('prints the app as YAML, and says what a manifest cannot hold', async () => {
+  it('prints the app as YAML, and names settings that a manifest cannot contain', async () => {
     const { code, stdout, stderr } = await holdpoint(['slack', 'manifest']);
     expect(code).toBe(0);
     expect(parse(stdout)).toEqual({
@@ -50,7 +50,7 @@ describe.concurrent('slack manifest', () => {
     expect(stderr).toContain('an app-level token with the scope connections:write');
   });
 
-  it('leaves out what only conversations need, and names the bot as Slack allows', async () => {
+  it("omits what only conversations need, and names the bot within Slack's rules", async () => {
     const name = 'Refunds & Co';
     const args = ['slack', 'manifest', '--approvals-only', '--name', name, '--json'];
     const { code, stdout } = await holdpoint(args);
@@ -87,7 +87,7 @@ describe.concurrent('slack manifest', () => {
 });
 
 describe.concurrent('slack fake', () => {
-  it('runs until it is stopped, and shows what is said', async () => {
+  it('runs until it is stopped, and shows the messages', async () => {
     const running = startCommand(['slack', 'fake', '--json']);
     const { api_url, bot_token } = JSON.parse(await firstLine(running));
     const web = new WebClient(bot_token, { slackApiUrl: api_url });
@@ -96,7 +96,7 @@ describe.concurrent('slack fake', () => {
     expect(await running.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('says how to point an agent at it, and draws messages', async () => {
+  it('explains how to connect an agent to it, and draws messages', async () => {
     const running = startCommand(['slack', 'fake']);
     const token = (await firstLine(running)).replace('export SLACK_BOT_TOKEN=', '');
     running.child.kill('SIGTERM');

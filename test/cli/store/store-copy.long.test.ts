@@ -71,7 +71,7 @@ const tasks = `SELECT id, state, machine_version, task, snapshot, contents,
 const notices = `SELECT task_id, target, asked, ended, version, told, ref FROM approval_notices ORDER BY position`;
 
 describe('store copy', () => {
-  it('copies every row byte for byte and every line, so that the agent and its chain go on', async () => {
+  it('copies every row byte for byte and every line, so that the agent and its chain continue', async () => {
     const folder = await stoppedAgent();
     const before = { tasks: sqliteRows(folder, tasks), notices: sqliteRows(folder, notices) };
     const lines = readFileSync(logOf(folder), 'utf8');
@@ -126,7 +126,7 @@ describe('store copy', () => {
     await agent.stop();
   });
 
-  it('copies a log of several files whose oldest are gone, with everything else that is kept', async () => {
+  it('copies a log of several files whose oldest were removed, with all other data', async () => {
     const rotation = { max_bytes: 65_536, keep: 1 };
     const folder = new AgentFolder({ audit: { rotation } });
     onTestFinished(() => folder.remove());
@@ -207,7 +207,7 @@ describe('store copy', () => {
     );
   });
 
-  it('gives out a task that was at work as its daemon was killed', async () => {
+  it('releases a task that was running when its daemon was killed', async () => {
     const folder = await killedAgent();
     moveToPostgres(folder);
     const { copy, url } = await target();
@@ -227,7 +227,7 @@ describe('store copy', () => {
     await agent.stop();
   });
 
-  it('refuses a schema that is not empty, and leaves it as it was', async () => {
+  it('refuses a schema that is not empty, and does not change it', async () => {
     const folder = await stoppedAgent();
     moveToPostgres(folder);
     const { copy, database } = await target();
@@ -244,7 +244,7 @@ describe('store copy', () => {
     expect(await server.query(count, [], database)).toEqual(before);
   });
 
-  it('refuses a broken chain, another agent, another version and an agent that runs, and copies nothing', async () => {
+  it('refuses a broken chain, another agent, another version and a running agent, and copies nothing', async () => {
     const folder = await stoppedAgent();
     moveToPostgres(folder);
     const { copy, database, url } = await target();
@@ -296,7 +296,7 @@ describe('store copy', () => {
 });
 
 describe('store migrate', () => {
-  it('makes the tables of an agent and of its job engine, and says which versions they had', async () => {
+  it('creates the tables of an agent and of its job engine, and prints their earlier versions', async () => {
     const folder = new AgentFolder({ store: { kind: 'postgres' } });
     onTestFinished(() => folder.remove());
     const { run, database } = await target();
@@ -336,7 +336,7 @@ describe('store migrate', () => {
     );
   });
 
-  it('is for a store in PostgreSQL alone', async () => {
+  it('works only for a store in PostgreSQL', async () => {
     const folder = new AgentFolder({});
     onTestFinished(() => folder.remove());
     const { run } = await target();

@@ -36,7 +36,7 @@ async function restored() {
   };
 }
 
-it('lets an agent start over a restored database, and warns its approvers', async () => {
+it('store restored lets an agent start over a restored database, and warns its approvers', async () => {
   const { folder, run, start } = await restored();
   await expect(start()).rejects.toThrow(
     'the tables of the schema holdpoint were restored or copied, so their calls may have run since; run holdpoint store restored',
@@ -70,7 +70,7 @@ it('lets an agent start over a restored database, and warns its approvers', asyn
   expect(await run('audit', 'verify', '--dir', folder.path)).toMatchObject({ code: 0 });
 });
 
-it('changes nothing in a database that was moved', async () => {
+it('store restored changes nothing in a moved database', async () => {
   const { folder, run, start } = await restored();
   const settled = await run('store', 'restored', '--moved', '--dir', folder.path);
   expect(settled).toMatchObject({

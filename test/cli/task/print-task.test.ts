@@ -24,11 +24,11 @@ describe('timeLeft', () => {
     [299_000, 'in 4m59s'],
     [3_600_000, 'in 1h00m'],
     [90_061_000, 'in 1d01h'],
-  ])('says for %d ms: %s', (milliseconds, words) => {
+  ])('shows for %d ms: %s', (milliseconds, words) => {
     expect(timeLeft(at(milliseconds), now)).toBe(words);
   });
 
-  it('does not count towards a moment that cannot be read', () => {
+  it('shows nothing for an invalid time', () => {
     expect(timeLeft('soon', now)).toBe('now');
   });
 });
@@ -50,7 +50,7 @@ describe('deferralLines', () => {
     approvals: [],
   };
 
-  it('tells an approver all there is to know, each on one line', () => {
+  it('shows an approver the whole call, each part on one line', () => {
     expect(deferralLines(deferral, now)).toEqual([
       '  tool       issue_refund',
       '  arguments  {"order_id":"A-1042"}',
@@ -76,7 +76,7 @@ describe('deferralLines', () => {
     expect(deferralLines({ ...deferral, approvers: [] }, now)).toContain('  approvers  nobody');
   });
 
-  it('names the target that was asked as well', () => {
+  it('names the escalation target', () => {
     const lines = deferralLines({ ...deferral, escalated_to: 'channel:dashboard:duty' }, now);
     expect(lines.slice(4, 6)).toEqual([
       '  goes to    channel:console:*',
@@ -93,7 +93,7 @@ describe('decisionLines', () => {
   const lookup = { call_id: 'c-1', tool: 'lookup' };
   const refund = { call_id: 'c-2', tool: 'issue_refund' };
 
-  it('names the tool where a call begins and lines everything up', () => {
+  it('names the tool where a call begins and aligns the columns', () => {
     expect(
       decisionLines(plain, [
         {

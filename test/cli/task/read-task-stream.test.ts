@@ -8,7 +8,7 @@ async function* streamOf(data: string) {
 
 const task = { id: 't', status: { state: 'working', timestamp: '2026-01-01T00:00:00Z' } };
 
-it('tells of each change of a task', async () => {
+it('each change of a task is read from the stream', async () => {
   const told: unknown[] = [];
   const listener = { onStatus: (status: unknown) => void told.push(status) };
   expect(await readTaskStream(streamOf(JSON.stringify(task)), listener)).toBe(null);
@@ -16,7 +16,7 @@ it('tells of each change of a task', async () => {
 });
 
 it.each(['{"id":"t"', '', '{"id":"t"}', '[]', 'null'])(
-  'says of an event with %j that no agent tells it',
+  'an event with %j is reported as unknown',
   async (data) => {
     await expect(
       readTaskStream(streamOf(data), { onStatus: () => undefined }),

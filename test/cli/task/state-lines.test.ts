@@ -26,8 +26,8 @@ function linesOf(states: StateJson[], now: number, leftOut?: number): string[] {
 
 const first = { state: 'submitted', event: 'task.send', entered_at: at(0) };
 
-describe('the lines of the states of a task', () => {
-  it('say since when, where, how long, and what led there', () => {
+describe('the state lines of a task', () => {
+  it('have the time, the place, the duration, and the event', () => {
     const states = [
       first,
       { state: 'working.thinking', event: 'prompt.screened', entered_at: at(3) },
@@ -40,7 +40,7 @@ describe('the lines of the states of a task', () => {
     ]);
   });
 
-  it('count nothing in a final state', () => {
+  it('count no time in a final state', () => {
     const ended = { state: 'failed', event: 'task.cancel', entered_at: at(10) };
     expect(linesOf([first, ended], 99_000)).toEqual([
       '  2026-07-01T09:00:00.000Z  submitted  10 ms  task.send',
@@ -48,7 +48,7 @@ describe('the lines of the states of a task', () => {
     ]);
   });
 
-  it('say how many are not kept any more', () => {
+  it('have the number of deleted states', () => {
     const ended = { state: 'completed', event: 'thinking.done', entered_at: at(10) };
     expect(linesOf([first, ended], 99_000, 7)).toEqual([
       '  2026-07-01T09:00:00.000Z  submitted    task.send',
@@ -57,12 +57,12 @@ describe('the lines of the states of a task', () => {
     ]);
   });
 
-  it('pass nothing on that a terminal would take for an order', () => {
+  it('contain no terminal control', () => {
     const states = [{ state: 'a\u001b[2J', event: 'b\nc', entered_at: 'soon' }];
     expect(linesOf(states, 0)).toEqual(['  soon  a\\u001b[2J    b\\u000ac']);
   });
 
-  it('are none for a task without any', () => {
+  it('are empty for a task without states', () => {
     expect(linesOf([], 0)).toEqual([]);
   });
 });

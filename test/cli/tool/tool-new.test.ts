@@ -82,7 +82,7 @@ Cancels an order that has not been sent yet.
     );
   });
 
-  it('appends to the skill that is there, in its line ends, and shows a call that a script plays', async () => {
+  it('appends to the existing skill, with its line ends, and shows a scripted call', async () => {
     const directory = desk({
       'service.yaml': 'agent_id: desk\r\n',
       'SKILL.md': skill.replaceAll('\n', '\r\n'),
@@ -105,7 +105,7 @@ Cancels an order that has not been sent yet.
     );
   });
 
-  it('asks whom the first rule asks, or whom --to names, and keeps a rule that is there', async () => {
+  it('uses the target of the first rule, or --to, and keeps an existing rule', async () => {
     const ruled = `agent_id: desk
 security:
   defer:
@@ -141,7 +141,7 @@ security:
     expect([rest.status, String(rest.stderr)]).toEqual([0, '']);
   });
 
-  it('says as JSON what was written', async () => {
+  it('prints the changes as JSON', async () => {
     const directory = desk();
     const { stdout } = await make(directory, 'look', '--sh', '--description', 'Looks.', '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -195,7 +195,7 @@ security:
   it.each([
     ['a comment', '<!-- to be written'],
     ['a code block', '```'],
-  ])('refuses a skill at whose end %s is open', async (_, end) => {
+  ])('refuses a skill that ends inside %s', async (_, end) => {
     const directory = desk({ 'SKILL.md': `---\nname: desk\n---\n\n${end}\n` });
     const before = read(directory, 'SKILL.md');
     const { code, stderr } = await make(directory, 'x', '--sh', '--held');
@@ -207,7 +207,7 @@ security:
     expect(readdirSync(join(directory, 'scripts'))).toEqual([]);
   });
 
-  it('says that a skill without a name is not read', async () => {
+  it('reports that a skill without a name is not read', async () => {
     const directory = desk({ 'SKILL.md': '# Desk\n' });
     const { code, stderr } = await make(directory, 'x', '--sh');
     expect([code, stderr]).toEqual([
@@ -217,7 +217,7 @@ security:
     expect(read(directory, 'SKILL.md')).toBe('# Desk\n');
   });
 
-  it('writes nothing outside of the folder', async () => {
+  it('writes nothing outside the folder', async () => {
     const [directory, elsewhere] = [desk(), desk()];
     mkdirSync(join(elsewhere, 'scripts'));
     symlinkSync(join(elsewhere, 'scripts'), join(directory, 'scripts'));
@@ -232,7 +232,7 @@ security:
     expect((await make(outside, 'x', '--sh')).code).not.toBe(0);
   });
 
-  it('says what is wrong with a folder that is no agent', async () => {
+  it('reports a folder without an agent', async () => {
     const directory = desk();
     expect(await make(join(directory, 'none'), 'x', '--sh')).toMatchObject({ code: 3 });
     writeFileSync(join(directory, 'service.yaml'), 'agent_id: [');

@@ -34,7 +34,7 @@ describe('findThinker', () => {
     ['ANTHROPIC_API_KEY', 'anthropic', 'claude-sonnet-4-5'],
     ['GOOGLE_GENERATIVE_AI_API_KEY', 'google', 'gemini-2.5-flash'],
     ['GEMINI_API_KEY', 'google', 'gemini-2.5-flash'],
-  ])('takes the key in %s, and tells its name alone', async (keyVariable, provider, model) => {
+  ])('uses the key in %s, and prints only its name', async (keyVariable, provider, model) => {
     const { fetch } = network();
     const thinking = await findThinker({ env: { [keyVariable]: key }, fetch, signal });
     expect(thinking).toEqual({
@@ -46,22 +46,17 @@ describe('findThinker', () => {
   it.each([
     ['OPENAI', 'https://gw.example.com/v1', 'https://gw.example.com/v1/models/gpt-5-mini'],
     ['ANTHROPIC', 'https://gw.example.com', 'https://gw.example.com/v1/models/claude-sonnet-4-5'],
-  ])(
-    'shows a key of %s to the host that its variable names, and to no other',
-    async (name, given, url) => {
-      const { asked, fetch } = network();
-      const env = { [`${name}_API_KEY`]: key, [`${name}_BASE_URL`]: given };
-      const line = thinkingLine(await findThinker({ env, fetch, signal }));
-      expect(asked).toEqual([url]);
-      expect(line).toMatch(
-        new RegExp(
-          `\\(${name}_API_KEY\\) at https://gw\\.example\\.com/v1 \\(${name}_BASE_URL\\)$`,
-        ),
-      );
-    },
-  );
+  ])('sends a key of %s only to the host of its variable', async (name, given, url) => {
+    const { asked, fetch } = network();
+    const env = { [`${name}_API_KEY`]: key, [`${name}_BASE_URL`]: given };
+    const line = thinkingLine(await findThinker({ env, fetch, signal }));
+    expect(asked).toEqual([url]);
+    expect(line).toMatch(
+      new RegExp(`\\(${name}_API_KEY\\) at https://gw\\.example\\.com/v1 \\(${name}_BASE_URL\\)$`),
+    );
+  });
 
-  it('shows a key to nobody when the variable of its host holds no address', async () => {
+  it('sends a key to no host when the variable of its host is not an address', async () => {
     const { asked, fetch } = network(ollamaWith({ name: 'qwen3:8b' }));
     const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: 'gateway' };
     await expect(findThinker({ env, fetch, signal })).rejects.toMatchObject({
@@ -71,7 +66,7 @@ describe('findThinker', () => {
     expect(asked).toEqual([]);
   });
 
-  it('asks the ollama that OLLAMA_HOST names', async () => {
+  it('uses the ollama of OLLAMA_HOST', async () => {
     const { fetch } = network({
       'http://gpu.example.com:11434/api/tags': () =>
         Response.json({ models: [{ name: 'qwen3:8b' }] }),
@@ -82,7 +77,7 @@ describe('findThinker', () => {
     );
   });
 
-  it('prefers the first key of several, shows it to its provider alone, and asks no ollama', async () => {
+  it('prefers the first key of several, sends it only to its provider, and calls no ollama', async () => {
     const { asked, fetch } = network({ [openai]: () => Response.json({}) });
     const env = { GEMINI_API_KEY: key, OPENAI_API_KEY: key, ANTHROPIC_API_KEY: '  ' };
     expect(await findThinker({ env, fetch, signal })).toMatchObject({
@@ -91,7 +86,7 @@ describe('findThinker', () => {
     expect(asked).toEqual([openai]);
   });
 
-  it('takes no other thinker for a key that is refused, and says how to go on', async () => {
+  it('uses no other model for a refused key, and states the remedy', async () => {
     const { fetch } = network({
       [openai]: () => Response.json({ error: { message: `bad key ${key}` } }, { status: 401 }),
       ...ollamaWith({ name: 'qwen3:8b' }),
@@ -104,7 +99,7 @@ describe('findThinker', () => {
     });
   });
 
-  it('sends nothing for what can be no key, and does not repeat it', async () => {
+  it('sends no request for an impossible key, and does not repeat it', async () => {
     const { asked, fetch } = network();
     const env = { ANTHROPIC_API_KEY: 'not a\nkey' };
     await expect(findThinker({ env, fetch, signal })).rejects.toMatchObject({
@@ -115,14 +110,14 @@ describe('findThinker', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each([403, 404, 429, 500])('goes on with a key that is answered with %d', async (status) => {
+  it.each([403, 404, 429, 500])('continues with a key that is answered with %d', async (status) => {
     const { fetch } = network({ [openai]: () => new Response(null, { status }) });
     expect(await findThinker({ env: { OPENAI_API_KEY: key }, fetch, signal })).toMatchObject({
       thinker: { provider: 'openai' },
     });
   });
 
-  it('takes the first model of an ollama on this machine that can answer', async () => {
+  it('uses the first suitable model of an ollama on this machine', async () => {
     const { fetch } = network(
       ollamaWith(
         { name: 'nomic-embed-text:latest', details: { family: 'nomic-bert' } },
@@ -142,13 +137,13 @@ describe('findThinker', () => {
   it.each<[string, Record<string, Answer>]>([
     ['nobody listens', {}],
     ['it has no model', ollamaWith()],
-    ['it has embedders alone', ollamaWith({ name: 'mxbai-embed-large' })],
-    ['a name would draw on the terminal', ollamaWith({ name: 'a\u001b[2Jb' })],
+    ['it has only embedders', ollamaWith({ name: 'mxbai-embed-large' })],
+    ['a name would control the terminal', ollamaWith({ name: 'a\u001b[2Jb' })],
     ['a name would be filled in from the environment', ollamaWith({ name: '${HOME}' })],
-    ['something else answers', { [tags]: () => new Response('<html>') }],
+    ['another server answers', { [tags]: () => new Response('<html>') }],
     ['it fails', { [tags]: () => Response.json({ models: [{ name: 'a' }] }, { status: 500 }) }],
-    ['its list has no end', { [tags]: () => new Response(endless()) }],
-  ])('lets a script think when %s', async (_, answers) => {
+    ['its list is endless', { [tags]: () => new Response(endless()) }],
+  ])('uses a script when %s', async (_, answers) => {
     const { fetch } = network(answers);
     const thinking = await findThinker({ env: {}, fetch, signal });
     expect(thinkingLine(thinking)).toBe(
@@ -156,7 +151,7 @@ describe('findThinker', () => {
     );
   });
 
-  it('does not wait for an ollama that does not answer', async () => {
+  it('times out for a silent ollama', async () => {
     const limits: AbortSignal[] = [];
     const fetch = (_: unknown, { signal: limit }: RequestInit = {}): Promise<Response> =>
       new Promise((_resolve, reject) => {
@@ -167,7 +162,7 @@ describe('findThinker', () => {
     expect(limits.map(({ reason }) => (reason as Error).name)).toEqual(['TimeoutError']);
   });
 
-  it('leaves when the player does', async () => {
+  it('stops when the player does', async () => {
     const left = AbortSignal.abort(new Error('left'));
     const { fetch } = network();
     await expect(findThinker({ env: {}, fetch, signal: left })).rejects.toThrow('left');

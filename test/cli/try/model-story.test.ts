@@ -94,7 +94,7 @@ describe('the story with a model', () => {
     expect(printed + (await everyByteOf(directory))).not.toContain(canaryKey);
   });
 
-  it('tells a model to ask for the refund, and gives it no script', async () => {
+  it('asks a model for the refund, and gives it no script', async () => {
     const mock = await startModelServer();
     obeys(mock);
     await play(mock.url, { isJson: true });
@@ -103,7 +103,7 @@ describe('the story with a model', () => {
     expect(sent).not.toMatch(/\bscript\b/);
   });
 
-  it('holds each call of a model that pays back more than was asked for', async () => {
+  it('holds each call of a model that refunds more than was requested', async () => {
     const mock = await startModelServer();
     const after = (order: string) => ({
       userMessage: asking,
@@ -125,7 +125,7 @@ describe('the story with a model', () => {
     ]);
   });
 
-  it('lets the model read that the tool refuses its refund, and says what it made of that', async () => {
+  it('sends the model the refusal of the tool, and shows its answer', async () => {
     const mock = await startModelServer();
     const read = { userMessage: asking, toolResultContains: '999.00 EUR is more than' };
     mock.on(read, { content: 'I cannot pay back that much.' });
@@ -138,7 +138,7 @@ describe('the story with a model', () => {
     );
   });
 
-  it('says so plainly when the model asks for no refund, and ends well', async () => {
+  it('reports plainly when the model requests no refund, and exits normally', async () => {
     const mock = await startModelServer();
     mock.on({ userMessage: asking }, { content: 'I would rather not.' });
     const { printed, failure } = await play(mock.url);
@@ -151,7 +151,7 @@ describe('the story with a model', () => {
     expect(printed).toMatch(/\n {3}\d+ events, chain intact, 0 signed\n$/);
   });
 
-  it('tells programs of a refund that nobody asked for as null', async () => {
+  it('reports a refund without a request as null to programs', async () => {
     const mock = await startModelServer();
     mock.on({ userMessage: asking }, { content: 'I would rather not.' });
     const { printed } = await play(mock.url, { isJson: true });
@@ -160,7 +160,7 @@ describe('the story with a model', () => {
     expect(after).toBe(before);
   });
 
-  it('says what to do when the provider refuses the key', async () => {
+  it('states the remedy when the provider refuses the key', async () => {
     const url = await startRawModel((response) => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: `bad key ${canaryKey}` } }));
@@ -177,7 +177,7 @@ describe('the story with a model', () => {
 });
 
 describe('the chat with a model', () => {
-  it('tells the model what was said before, and asks inline before a refund is paid', async () => {
+  it('sends the model the earlier messages, and asks inline before a refund is paid', async () => {
     const mock = await startModelServer();
     obeys(mock);
     mock.on({ userMessage: 'my name is Aino' }, { content: 'Hello Aino.' });

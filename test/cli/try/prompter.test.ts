@@ -10,7 +10,7 @@ function prompterOn(input: PassThrough): Prompter {
 const never = new AbortController().signal;
 
 describe('Prompter', () => {
-  it('answers one line a question, also lines that came before it was asked', async () => {
+  it('answers each question with one line, also with earlier lines', async () => {
     const input = new PassThrough();
     const prompter = prompterOn(input);
     const first = prompter.ask(() => '> ', never);
@@ -18,7 +18,7 @@ describe('Prompter', () => {
     expect([await first, await prompter.ask(() => '> ', never)]).toEqual(['one', 'two']);
   });
 
-  it('answers null at the end of the input, and after it', async () => {
+  it('returns null at the end of the input, and after it', async () => {
     const input = new PassThrough();
     const prompter = prompterOn(input);
     const asked = prompter.ask(() => '> ', never);
@@ -26,7 +26,7 @@ describe('Prompter', () => {
     expect([await asked, await prompter.ask(() => '> ', never)]).toEqual([null, null]);
   });
 
-  it('takes a terminal that hung up for the end of the input', async () => {
+  it('treats a closed terminal as the end of the input', async () => {
     const input = new PassThrough();
     const prompter = prompterOn(input);
     const asked = prompter.ask(() => '> ', never);
@@ -34,7 +34,7 @@ describe('Prompter', () => {
     expect([await asked, await prompter.ask(() => '> ', never)]).toEqual([null, null]);
   });
 
-  it('takes a question back with the reason of the signal, and can ask again', async () => {
+  it('cancels a question with the reason of the signal, and can ask again', async () => {
     const input = new PassThrough();
     const prompter = prompterOn(input);
     const over = new AbortController();
@@ -46,7 +46,7 @@ describe('Prompter', () => {
     expect(await again).toBe('yes');
   });
 
-  it('prints above a prompt that waits, and keeps what has been typed', async () => {
+  it('prints above a waiting prompt, and keeps the typed text', async () => {
     const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
     const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
     const prompter = new Prompter(input, output, () => undefined);

@@ -18,13 +18,13 @@ describe('findOrder', () => {
     });
   });
 
-  it('finds no order that is not there', () => {
+  it('returns nothing for an unknown order', () => {
     expect(findOrder(orders, 'A-100')).toBeNull();
   });
 });
 
 describe('scriptFor', () => {
-  it('refunds what was paid for the order that is named', () => {
+  it('refunds the paid amount of the named order', () => {
     expect(scriptFor('refund a-1001 please', orders)).toEqual([
       { tool: 'lookup_order', args: { order_id: 'A-1001' } },
       {
@@ -35,7 +35,7 @@ describe('scriptFor', () => {
     ]);
   });
 
-  it('lets the tool say that there is no such order', () => {
+  it('lets the tool report an unknown order', () => {
     expect(scriptFor('refund A-9999', orders)).toEqual([
       { tool: 'lookup_order', args: { order_id: 'A-9999' } },
     ]);

@@ -26,7 +26,7 @@ describe.concurrent('try --slack-demo without a terminal', () => {
     expect(await readdir(home)).toEqual([]);
   });
 
-  it('tells the story as one JSON document, and keeps an agent that asks in Slack', async () => {
+  it('prints the story as one JSON document, and keeps an agent that asks in Slack', async () => {
     const dir = join(await temporaryFolder(), 'kept');
     const { code, stdout } = await holdpoint(['try', '--slack-demo', '--keep', dir, '--json']);
     expect(code).toBe(0);

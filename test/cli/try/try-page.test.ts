@@ -50,7 +50,7 @@ function decide(
   return page.post(`/api/agents/refunds/tasks/${task_id}/decisions`, body);
 }
 
-it('shows its agent on a page, where a held call is decided once and the terminal says by whom', async () => {
+it('try shows its agent on a page, where a held call is decided once and the terminal names the person', async () => {
   const dir = join(await temporaryFolder(), 'kept');
   const tried = await tryOnTerminal('--keep', dir);
   const stranger = new AgentClient(tried.page.url, null);
@@ -90,7 +90,7 @@ it('shows its agent on a page, where a held call is decided once and the termina
   expect(readFileSync(log, 'utf8').match(/"event":"task_deferred_decision"/g)).toHaveLength(1);
 });
 
-it('takes another port where its own is taken, and ends with Ctrl-C', async () => {
+it('try uses another port where its own is taken, and exits on Ctrl-C', async () => {
   // Whoever holds it already does as well.
   const holder = createServer().on('error', () => undefined);
   await new Promise<void>((resolve) => {

@@ -116,7 +116,7 @@ describe('ui', () => {
     await vi.waitUntil(async () => (await agent()).status === 'running', patience);
   });
 
-  it('asks for a token that its owner alone can read, and stands only in the address', async () => {
+  it('requires a token that only its owner can read, and that is only in the address', async () => {
     const workspace = workspaceWith({});
     const { page, url, child, ended } = await openUi(workspace);
     const path = join(workspace, '.service/ui.token');
@@ -134,7 +134,7 @@ describe('ui', () => {
     expect(new URL(next.url).hash).toBe(`#token=${token}`);
   });
 
-  it('takes no token that came with the folder', async () => {
+  it('refuses a token that came with the folder', async () => {
     const workspace = workspaceWith({});
     mkdirSync(join(workspace, '.service'));
     writeFileSync(join(workspace, '.service/ui.token'), 'known-to-others', { mode: 0o600 });
@@ -142,7 +142,7 @@ describe('ui', () => {
     expect(new URL(url).hash).toMatch(/^#token=[\w-]{43}$/);
   });
 
-  it('lets everybody in with --no-token, and warns of it', async () => {
+  it('accepts every caller with --no-token, and warns of it', async () => {
     const { page, url, child, ended } = await openUi(workspaceWith({}), '--no-token');
     expect(new URL(url).hash).toBe('');
     expect((await page.get('/api/agents')).status).toBe(200);
@@ -152,7 +152,7 @@ describe('ui', () => {
     );
   });
 
-  it('says in its folder where it listens, for as long as it does', async () => {
+  it('writes its address into its folder while it runs', async () => {
     const workspace = workspaceWith({});
     const path = join(workspace, '.service/ui.json');
     const one = await openUi(workspace);
@@ -172,7 +172,7 @@ describe('ui', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('starts an agent with the flags that it was started with, and at any free port without one', async () => {
+  it('starts an agent with its earlier flags, and at any free port by default', async () => {
     const workspace = workspaceWith({ till: 'agent_id: till\n' });
     const directory = join(workspace, 'till');
     const free = await openUi(workspace);
@@ -231,7 +231,7 @@ describe('ui', () => {
     );
   });
 
-  it('asks for the sign-in of people at a public address, and prints no token there', async () => {
+  it('requires a sign-in at a public address, and prints no token there', async () => {
     const workspace = workspaceWith({});
     const at = ['--public-url', 'https://ops.example.com'];
     const without = await holdpoint(['ui', '--dir', workspace, ...at]);
@@ -267,7 +267,7 @@ describe('ui', () => {
     expect((await page.request('GET', '/api/agents', { headers: own })).status).toBe(200);
   });
 
-  it('says what is wrong with how it was called (WEB-12, WEB-13)', async () => {
+  it('reports wrong arguments (WEB-12, WEB-13)', async () => {
     const workspace = workspaceWith({});
     const { page } = await openUi(workspace);
     const { port } = new URL(page.url);

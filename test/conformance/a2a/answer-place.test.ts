@@ -7,7 +7,7 @@ describe.each(wireSurfaces)('the answer of a task over $name', (surface) => {
     ['artifact', [1, false], ['artifact', 'status']],
     ['status', [0, true], ['status with an answer']],
     ['both', [1, true], ['artifact', 'status with an answer']],
-  ] as const)('stands where server.a2a_answer says: %s', async (place, once, streamed) => {
+  ] as const)('is where server.a2a_answer configures it: %s', async (place, once, streamed) => {
     const agent = await startTestAgent({ server: { a2a_answer: place } });
     const message = surface.saying('hi');
     const task = surface.taskOf(await ask(agent, surface, 'send', { message }));

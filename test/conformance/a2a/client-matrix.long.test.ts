@@ -67,12 +67,12 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
       }),
     );
 
-  it('speaks the version it was made for', () => {
+  it('uses its own version of the protocol', () => {
     const { protocolVersion, transport } = client;
     expect([protocolVersion, transport.protocolName]).toEqual([surface.version, surface.transport]);
   });
 
-  it('answers a send with the task as soon as somebody has to decide, and shows how it goes on', async () => {
+  it('gets the task when an approval is needed, and then its further states', async () => {
     const contextId = contextOf('paused');
     const paused = taskJson(await client.sendMessage(sending({ ...paying, contextId })));
     const task = new PayingTask(paused.id, contextId);
@@ -85,7 +85,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect(await read(task)).toEqual(task.completed);
   });
 
-  it('answers a send at once when asked to, and shows the task as it goes on', async () => {
+  it('gets an answer at once on request, and then the further states of the task', async () => {
     const task = await parked('at once');
     expect(await read(task)).toEqual(task.waiting);
     await agent.decide(task.id, approval);
@@ -93,7 +93,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect(await read(task)).toEqual(task.completed);
   });
 
-  it('streams through the pause to the end', async () => {
+  it('streams through the wait to the end', async () => {
     const contextId = contextOf('streamed');
     const stream = client.sendMessageStream(sending({ ...paying, contextId }));
     const first = await nextOf(stream);
@@ -104,7 +104,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect(await restOf(stream)).toEqual(task.approvedEvents);
   });
 
-  it('joins a task again whose stream has dropped, and misses nothing', async () => {
+  it('reconnects to a task after its stream was cut, and misses nothing', async () => {
     const contextId = contextOf('dropped');
     const drop = new AbortController();
     const dropped = client.sendMessageStream(sending({ ...paying, contextId }), {
@@ -120,7 +120,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect(await restOf(stream)).toEqual(task.approvedEvents);
   });
 
-  it('refuses to join a task that has ended', async () => {
+  it('cannot reconnect to an ended task', async () => {
     const task = await parked('joined late');
     await agent.decide(task.id, approval);
     await reached(agent, task.id, 'completed');
@@ -130,7 +130,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     );
   });
 
-  it('cancels a task that waits, once', async () => {
+  it('cancels a waiting task, once', async () => {
     const task = await parked('canceled');
     const request = { tenant: '', id: task.id, metadata: undefined };
     const canceled = task.ended('CANCELED', 'canceled: external_signal');
@@ -142,7 +142,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     });
   });
 
-  it('shows a rejection as the failure of a task whose send was answered', async () => {
+  it('gets a rejection as the failure of an answered task', async () => {
     const contextId = contextOf('rejected');
     const { id } = taskJson(await client.sendMessage(sending({ ...paying, contextId })));
     await agent.decide(id, { decision: 'reject', approver: 'Ann', note: 'too much' });
@@ -150,7 +150,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect(await read(task)).toEqual(task.ended('FAILED', 'defer: rejected by Ann: too much'));
   });
 
-  it('streams on to the failure of a task that nobody decides on in time', async () => {
+  it('streams to the failure of a task on a timeout', async () => {
     const contextId = contextOf('timed out');
     const granting = script({ tool: 'grant', args: {} });
     const stream = client.sendMessageStream(sending({ ...granting, contextId }));
@@ -164,7 +164,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     ]);
   });
 
-  it('refuses a message for a task that has ended, and names the way on', async () => {
+  it('gets a refusal for a message to an ended task, with the remedy', async () => {
     const task = await parked('ended');
     await agent.decide(task.id, approval);
     await reached(agent, task.id, 'completed');
@@ -183,7 +183,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     });
   });
 
-  it('shows as much of the history as it is asked for', async () => {
+  it('gets the requested part of the history of a task', async () => {
     const task = await parked('history');
     await agent.decide(task.id, approval);
     await reached(agent, task.id, 'completed');
@@ -193,7 +193,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect(await read(task, 2)).toEqual(task.completed);
   });
 
-  it.skipIf(isLossy(surface))('sends back as much of the history as it is asked for', async () => {
+  it.skipIf(isLossy(surface))('gets the requested part of the history of a send', async () => {
     const short = await client.sendMessage(
       sending({ parts: [{ text: 'short' }] }, { historyLength: 1 }),
     );
@@ -202,7 +202,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     ]);
   });
 
-  it('keeps files and data of a message as they were', async () => {
+  it('keeps files and data of a message unchanged', async () => {
     const parts: { filename?: string; [kind: string]: unknown }[] = [
       { text: 'look' },
       { data: { order: 7, lines: [{ sku: 'a' }] } },
@@ -215,7 +215,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect((await read(answer)).history[0].parts).toEqual(kept);
   });
 
-  it('is refused an extended card where nobody signs in, and asks for none', async () => {
+  it('is refused an extended card without sign-in, and then requests none', async () => {
     const asked = client.transport.getExtendedAgentCard({ tenant: '' });
     // The path of 0.3.0 has the card that everybody sees.
     if (isLossy(surface)) expect((await asked).name).toBe('till');
@@ -223,7 +223,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     expect((await client.getAgentCard()).name).toBe('till');
   });
 
-  it('lists the tasks of a conversation, as far as its version can', async () => {
+  it('lists the tasks of a conversation, where its version supports it', async () => {
     const task = await parked('listed');
     const listing = {
       tenant: '',
@@ -246,7 +246,7 @@ describe.concurrent.each(surfaces)('the official client of $version over $transp
     });
   });
 
-  it('tells an empty message and an unknown task apart', async () => {
+  it('distinguishes an empty message from an unknown task', async () => {
     const empty = await client.sendMessage(sending({ parts: [] })).catch((error: unknown) => error);
     expect(empty).toBeInstanceOf(RequestMalformedError);
     await expect(read({ id: 'nobody' })).rejects.toMatchObject({

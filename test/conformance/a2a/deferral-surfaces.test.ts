@@ -86,7 +86,7 @@ const unsaid: Record<string, string> = {
 };
 
 describe.each(Object.keys(starts))('a deferral of a task of %s', (start) => {
-  it('is told to each reader in its words, with the same deferral', async () => {
+  it('is shown on each surface in its own form, with the same deferral', async () => {
     const agent = await startTestAgent(deferring({}, { on_stream_disconnect: 'keep' }));
     const id = (await starts[start]?.(agent)) ?? '';
     await reached(agent, id, 'deferred');

@@ -39,8 +39,8 @@ const hardened = {
   'cache-control': expect.stringMatching(/^no-store/),
 };
 
-describe.each(wireSurfaces)('the door of $name', (surface) => {
-  it('lets in only who is known', async () => {
+describe.each(wireSurfaces)('the checks of $name', (surface) => {
+  it('accept only authenticated callers', async () => {
     const provider = {
       type: 'static_token',
       name: 'ops',
@@ -61,7 +61,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
     expect(surface.taskOf(sent).status.state).toBe(surface.state('completed'));
   });
 
-  it('asks for admission for sends alone', async () => {
+  it('ask for admission only for sends', async () => {
     const platform = await startFakePlatform();
     const folder = new AgentFolder(deferring());
     const quiet = () => undefined;
@@ -99,7 +99,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
     expect(denials.map(({ task_id }) => task_id)).toEqual(['t-5', 't-5']);
   });
 
-  it('lets a task be cancelled however often the address has called', async () => {
+  it('allow a cancel at any request rate', async () => {
     const rate_limit = { read_rps: 1_000, read_burst: 1_000, write_rps: 0.001, write_burst: 1 };
     const agent = await startTestAgent({ server: { rate_limit } });
     const message = surface.saying('hi');
@@ -112,7 +112,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
     );
   });
 
-  it('says nothing of what stands behind it, in any answer', async () => {
+  it('reveal nothing of the tasks in any refusal', async () => {
     const agent = await startTestAgent();
     const { body } = await agent.post('/tasks/send', {
       id: 't1',
@@ -134,7 +134,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
     }
   });
 
-  it('takes no send while the disk takes no line', async () => {
+  it('refuse a send while the audit log cannot be written', async () => {
     const agent = await startTestAgent();
     const disk = await fullStore(agent);
     await disk.noticed();
@@ -154,7 +154,7 @@ describe.each(wireSurfaces)('the door of $name', (surface) => {
     await expectIntact(agent.auditPath);
   });
 
-  it('lets go of who waits when the agent stops', async () => {
+  it('disconnect waiting callers when the agent stops', async () => {
     const folder = new AgentFolder({ ...deferring(), server: { a2a_hold: true } });
     onTestFinished(() => folder.remove());
     const agent = await runAgent(folder);

@@ -43,7 +43,7 @@ describe.each(wireSurfaces)('$name', (surface) => {
     return id;
   };
 
-  it('sends, gets, cancels and lists what is kept for a task', async () => {
+  it('sends, gets, cancels and lists the stored settings of a task', async () => {
     const sent = await ask(agent, surface, 'send', { message: surface.saying('hi') });
     expect(sent.status).toBe(!isRpc && version === '0.3' ? 201 : 200);
     const task = surface.taskOf(sent);
@@ -76,7 +76,7 @@ describe.each(wireSurfaces)('$name', (surface) => {
   });
 
   it.each(['send', 'stream'] as const)(
-    '%s says what is wrong with a message',
+    '%s reports what is wrong with a message',
     async (operation) => {
       const message = surface.saying('hi');
       const { parts: _, content: __, ...bare } = message as Record<string, unknown>;
@@ -114,7 +114,7 @@ describe.each(wireSurfaces)('$name', (surface) => {
     },
   );
 
-  it('refuses a message for a task that is final or runs, or is not there', async () => {
+  it('refuses a message for a final, running or missing task', async () => {
     const to = (taskId: string) => ({ message: { ...surface.saying('more'), taskId } });
     const done = await finished();
     const atWork = await begun([{ tool: 'hold' }]);
@@ -137,7 +137,7 @@ describe.each(wireSurfaces)('$name', (surface) => {
     await ask(agent, surface, 'cancel', { id: atWork });
   });
 
-  it('follows and cancels no task that is final', async () => {
+  it('subscribes to no final task, and cancels none', async () => {
     const id = await finished();
     expect(await told('cancel', { id })).toEqual(
       refusal(-32002, `task ${id} is completed and cannot be canceled`),
@@ -147,14 +147,14 @@ describe.each(wireSurfaces)('$name', (surface) => {
     );
   });
 
-  it.each([-1, 'x'])('takes no history length of %j', async (historyLength) => {
+  it.each([-1, 'x'])('refuses a history length of %j', async (historyLength) => {
     const asked = { id: await finished(), historyLength };
     expect(await told('get', asked)).toEqual(
       refusal(-32602, expect.stringContaining('historyLength must be')),
     );
   });
 
-  it('refuses push notifications to where the egress policy does not reach', async () => {
+  it('refuses push notifications to a host outside the egress policy', async () => {
     const id = await finished();
     for (const url of ['', 'x', 'ftp://example.com/', 'http://127.0.0.1:1/hook']) {
       expect(await told('setPush', { id, config: { url } })).toEqual(
@@ -165,7 +165,7 @@ describe.each(wireSurfaces)('$name', (surface) => {
     expect(await told('getPush', { id, configId: 'none' })).toEqual(refusal(-32001, missing));
   });
 
-  it('takes its own version with a patch number, and refuses others', async () => {
+  it('accepts its own version with a patch number, and refuses others', async () => {
     const message = surface.saying('hi');
     const said = (value: string) => told('send', { message, headers: { 'A2A-Version': value } });
     for (const value of [version, `${version}.0`, `${version}.7`]) {
@@ -189,7 +189,7 @@ describe.each(wireSurfaces)('$name', (surface) => {
 describe('a method', () => {
   beforeAll(launch);
 
-  it('that the versions do not share is unknown to the other', async () => {
+  it('of one version is unknown in the other', async () => {
     const unknown = async (method: string, version: string) => {
       const body = { jsonrpc: '2.0', id: 1, method, params: {} };
       return (await agent.post('/', body, { 'A2A-Version': version })).body;

@@ -50,7 +50,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     expect(history.map(metadataOf)).toEqual(expected);
   });
 
-  it('is answered with the task as it stands, shown at once, and told to the model after the decision', async () => {
+  it('is answered with the current task, shown at once, and read by the model after the decision', async () => {
     const agent = await startTestAgent(deferring());
     const task = await parked(agent);
     const answered = surface.taskOf(await send(agent, says('any news?', task.id)));
@@ -71,7 +71,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     ]);
   });
 
-  it('decides nothing, whatever it says', async () => {
+  it('decides nothing, with any text', async () => {
     const agent = await startTestAgent(deferring());
     const { id, metadata } = await parked(agent);
     const pin = { decision: 'approve', approver: 'Ann', deferral_id: metadata.deferral.id };
@@ -88,7 +88,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     expect(agent.folder.paid).toHaveLength(1);
   });
 
-  it('may be streamed, and follows the task to its end', async () => {
+  it('may be streamed until the end of the task', async () => {
     const agent = await startTestAgent(deferring());
     const { id } = await parked(agent);
     const stream = await openStream(agent, surface, 'stream', { message: says('and now?', id) });
@@ -100,7 +100,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     expect((last.statusUpdate ?? last).status.state).toBe(surface.state('completed'));
   });
 
-  it('is kept once, however often it comes', async () => {
+  it('is stored once, for any repetition', async () => {
     const agent = await startTestAgent(deferring());
     const { id } = await parked(agent);
     const message = says('any news?', id, { messageId: 'again' });
@@ -114,7 +114,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     });
   });
 
-  it('belongs to the context of the task, which need not be named', async () => {
+  it('belongs to the context of the task, which may be omitted', async () => {
     const agent = await startTestAgent(deferring());
     const { id } = await parked(agent, { contextId: 'mine' });
     expect(await send(agent, says('hello', id, { contextId: 'other' }))).toMatchObject(
@@ -128,7 +128,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     expect(await historyOf(agent, id)).toEqual(['user: script', 'user: hello']);
   });
 
-  it('is refused when too many wait to be heard', async () => {
+  it('is refused when too many messages wait', async () => {
     const agent = await startTestAgent(deferring());
     const { id } = await parked(agent);
     for (let count = 0; count < 20; count += 1) await send(agent, says('more', id));
@@ -140,7 +140,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     expect(await historyOf(agent, id)).toHaveLength(21);
   });
 
-  it('is refused when a guardrail denies it, and the task waits on', async () => {
+  it('is refused when a guardrail denies it, and the task keeps waiting', async () => {
     const guardrails = { enabled: true, deny_prompts: [{ pattern: 'launch' }] };
     const { security } = deferring();
     const agent = await startTestAgent({ security: { ...security, guardrails } as object });
@@ -154,7 +154,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     expect((await agent.get(`/tasks/${id}`)).body.status.state).toBe('deferred');
   });
 
-  it('holds until the end where the agent is told to', async () => {
+  it('holds the request until the end where that is configured', async () => {
     const agent = await startTestAgent({ ...deferring(), server: { a2a_hold: true } });
     const sent = parked(agent);
     await expect.poll(async () => (await agent.get('/deferrals')).body.deferrals.length).toBe(1);
@@ -167,7 +167,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
     }
   });
 
-  it('survives a power cut, and is the same when it comes again', async () => {
+  it('survives a power cut, and is recognized afterwards', async () => {
     const folder = new AgentFolder(deferring({}, { on_restart: 'resume' }));
     onTestFinished(() => folder.remove());
     const first = await runAgent(folder);
@@ -187,7 +187,7 @@ describe.each(wireSurfaces)('a message over $name to a task that waits', (surfac
   });
 });
 
-it('a legacy send still takes no part in a task that waits', async () => {
+it('a legacy send cannot continue a waiting task', async () => {
   const agent = await startTestAgent(deferring());
   const held = agent.send('t', steps);
   await agent.reached('t', 'deferred');
@@ -199,7 +199,7 @@ it('a legacy send still takes no part in a task that waits', async () => {
 });
 
 describe.each(surfaces)('the official client of $version over $transport', (surface) => {
-  it('speaks to a task that waits, and follows it to its end', async () => {
+  it('sends a message to a waiting task, and follows it to its end', async () => {
     const agent: TestAgent = await startTestAgent(deferring());
     const client = await officialClient(agent.url, surface);
     const { id } = taskJson(await client.sendMessage(sending({ ...paying, contextId: 'talk' })));

@@ -25,8 +25,8 @@ async function sendUntilBegun(agent: AgentClient, surface: WireSurface, steps: o
 
 const approve = (agent: AgentClient, id: string) => agent.decide(id, { decision: 'approve' });
 
-describe.each(wireSurfaces)('a send over $name that is held', (surface) => {
-  it('begins its answer while its task waits, as it would have been sent at the end', async () => {
+describe.each(wireSurfaces)('a held send over $name', (surface) => {
+  it('begins its answer while its task waits, with the body of the end', async () => {
     const agent = await startTestAgent({ ...deferring(), server });
     const { response, id } = await sendUntilBegun(agent, surface, paying);
     await approve(agent, id);
@@ -49,7 +49,7 @@ describe.each(wireSurfaces)('a send over $name that is held', (surface) => {
     expect(headersAtHeart(response.headers)).toEqual({ ...common, 'x-accel-buffering': 'no' });
   });
 
-  it('ends in a failed task, or the error of JSON-RPC, when the caller has to sign in anew', async () => {
+  it('has a failed task, or the JSON-RPC error, when a step-up is needed', async () => {
     const stepUp = { enabled: true, tools: { grant: 'high' } };
     const { security } = deferring();
     const settings = { auth, security: { ...security, step_up: stepUp }, server };
@@ -69,7 +69,7 @@ describe.each(wireSurfaces)('a send over $name that is held', (surface) => {
     }
   });
 
-  it('is cut off by a shutdown', async () => {
+  it('is cut by a shutdown', async () => {
     const agent = await startTestAgent({ ...deferring(), server });
     const { response } = await sendUntilBegun(agent, surface, paying);
     await agent.stop();
@@ -79,7 +79,7 @@ describe.each(wireSurfaces)('a send over $name that is held', (surface) => {
 });
 
 describe.each(surfaces)('the official client of $version over $transport', (surface) => {
-  it('reads the answer to a held send behind its blanks', async () => {
+  it('reads the answer of a held send after its blanks', async () => {
     const agent = await startTestAgent({ ...deferring(), server });
     const first = Promise.withResolvers<string>();
     const client = await officialClient(agent.url, surface, async (...request) => {

@@ -107,10 +107,10 @@ function resolved({ url, preferredTransport, additionalInterfaces, ...card }: an
 }
 
 describe.each([
-  ['nobody signs in', {}],
+  ['no one signs in', {}],
   ['callers sign in', guarded],
-])('a card that is asked for without a version, where %s', (_, settings) => {
-  it('is the 0.3.0 card to whoever knows no more', async () => {
+])('a card requested without a version, where %s', (_, settings) => {
+  it('is the 0.3.0 card for clients that know only that', async () => {
     const agent = await startTestAgent({ ...settings, description: 'Handles money' } as object);
     const [hybrid, pure] = [await cardOf(agent), await cardOf(agent, '0.3.0')];
     const known = Object.fromEntries(Object.entries(hybrid).filter(([key]) => older.includes(key)));
@@ -120,13 +120,13 @@ describe.each([
     expect(await cardOf(agent, '0.3')).toEqual(pure);
   });
 
-  it('is the 1.0 card to a resolver that knows both', async () => {
+  it('is the 1.0 card for a resolver that knows both', async () => {
     const agent = await startTestAgent(settings);
     const [hybrid, pure] = [await cardOf(agent), await cardOf(agent, '1.0')];
     expect(resolved(hybrid)).toEqual(AgentCard.toJSON(AgentCard.fromJSON(pure)));
   });
 
-  it('has all that an inspector demands', async () => {
+  it('has all fields that an inspector requires', async () => {
     const agent = await startTestAgent(settings);
     const hybrid = await cardOf(agent);
     expect(demanded.filter((field) => !(field in hybrid))).toEqual([]);
@@ -146,7 +146,7 @@ describe.each([
     },
   );
 
-  it('has bytes and a tag of its own, the same on both paths', async () => {
+  it('has its own bytes and ETag, the same on both paths', async () => {
     const agent = await startTestAgent(settings);
     const tags = await Promise.all(
       [{}, { 'A2A-Version': '0.3' }, { 'A2A-Version': '1.0' }].map(async (headers) => {
@@ -164,7 +164,7 @@ describe.each([
 });
 
 describe('the extended card', () => {
-  it('is declared where callers sign in, and there alone', async () => {
+  it('is declared only where callers sign in', async () => {
     const [open, closed] = [await startTestAgent(), await startTestAgent(guarded)];
     for (const version of [undefined, '0.3']) {
       expect((await cardOf(open, version)).supportsAuthenticatedExtendedCard).toBeUndefined();
@@ -205,7 +205,7 @@ describe('the extended card', () => {
     },
   );
 
-  it('is for who has signed in', async () => {
+  it('requires authentication', async () => {
     const agent = await startTestAgent(guarded);
     const said = { error: 'unauthorized', message: expect.any(String) };
     for (const path of ['/v1/card', '/a2a/extendedAgentCard']) {
@@ -230,7 +230,7 @@ describe('the extended card', () => {
 
 describe('GET /v1/card', () => {
   it.each([{}, { 'A2A-Version': '0.3' }, { 'A2A-Version': '1.0' }])(
-    'answers what the well-known path answers to %j',
+    'answers like the well-known path for %j',
     async (headers) => {
       const agent = await startTestAgent();
       const [known, card] = [

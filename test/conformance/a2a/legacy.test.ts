@@ -29,8 +29,8 @@ async function call(method: string, id: string, version?: string): Promise<any> 
   return (await agent.post('/', body, headers as Record<string, string>)).body;
 }
 
-describe('tasks/get and tasks/cancel, which two surfaces have', () => {
-  it('answer in the words of the surface that made the task', async () => {
+describe('tasks/get and tasks/cancel, which two surfaces have,', () => {
+  it('answer in the form of the surface that created the task', async () => {
     const left = agent.send('t1', script);
     await agent.reached('t1', 'deferred');
     expect((await call('tasks/get', 't1')).result).toEqual((await agent.get('/tasks/t1')).body);
@@ -49,7 +49,7 @@ describe('tasks/get and tasks/cancel, which two surfaces have', () => {
     }
   });
 
-  it('answer in the words of a version that is said', async () => {
+  it('answer in the form of a requested version', async () => {
     const left = agent.send('t2', script);
     await agent.reached('t2', 'deferred');
     for (const version of ['0.3', '0.3.0']) {
@@ -62,7 +62,7 @@ describe('tasks/get and tasks/cancel, which two surfaces have', () => {
     await left;
   });
 
-  it('answer for a task that is not there as they always did', async () => {
+  it('answer for a missing task as before', async () => {
     const legacy = {
       jsonrpc: '2.0',
       id: 1,
@@ -78,7 +78,7 @@ describe('tasks/get and tasks/cancel, which two surfaces have', () => {
 });
 
 it.each([undefined, '0.3', '1.0', '2.0', 'junk'])(
-  'legacy methods take no notice of A2A-Version %s',
+  'legacy methods ignore A2A-Version %s',
   async (version) => {
     const headers: Record<string, string> = version === undefined ? {} : { 'A2A-Version': version };
     const params = { message: saying('hi') };
@@ -98,7 +98,7 @@ it.each([undefined, '0.3', '1.0', '2.0', 'junk'])(
   },
 );
 
-it('a task of A2A takes a legacy send once it is final, as every task does', async () => {
+it('a task of A2A accepts a legacy send once it is final, like every task', async () => {
   const [surface] = wireSurfaces;
   if (surface === undefined) throw new Error('there is no surface');
   const sent = await ask(agent, surface, 'send', { message: surface.saying('one') });

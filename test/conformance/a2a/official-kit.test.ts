@@ -59,13 +59,13 @@ describe('push notification configs', () => {
   it.each<[string, (id: string) => object]>([
     ['bare', (id) => named(id, { id: 'mine', url: hook })],
     ['bare without its task', () => ({ pushNotificationConfig: { id: 'mine', url: hook } })],
-    ['as nothing but what it says', () => ({ id: 'mine', url: hook })],
+    ['with only the config fields', () => ({ id: 'mine', url: hook })],
     ['as a config', (id) => ({ config: named(id, { id: 'mine', url: hook }) })],
     [
       'as a config of a task',
       (taskId) => ({ config: { taskId, pushNotificationConfig: { id: 'mine', url: hook } } }),
     ],
-    ['as a config that says what it says', () => ({ config: { id: 'mine', url: hook } })],
+    ['as a config with its own fields', () => ({ config: { id: 'mine', url: hook } })],
     [
       'as Protocol Buffers write it',
       (id) => ({
@@ -78,14 +78,14 @@ describe('push notification configs', () => {
       }),
     ],
     [
-      'with its id beside it',
+      'with a separate id',
       (id) => ({
         parent: `tasks/${id}`,
         configId: 'mine',
         config: { pushNotificationConfig: { url: hook } },
       }),
     ],
-  ])('of HTTP+JSON 0.3.0 are taken %s', async (_, bodyOf) => {
+  ])('of HTTP+JSON 0.3.0 are accepted %s', async (_, bodyOf) => {
     const id = await finished();
     const path = `/v1/tasks/${id}/pushNotificationConfigs`;
     const set = await agent.post(path, bodyOf(id));
@@ -125,7 +125,7 @@ describe('push notification configs', () => {
     }
   });
 
-  it('that came without an id have one, and are got without it', async () => {
+  it('without an id get one, and are found without it', async () => {
     const id = await finished();
     const rpc = (method: string, params: object) =>
       agent.rpc(`tasks/pushNotificationConfig/${method}`, params);
@@ -157,7 +157,7 @@ describe('errors', () => {
     }
   });
 
-  it('of another content type have the code that 1.0 has for it', async () => {
+  it('of another content type have the code of 1.0', async () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: {} };
     const headers = { 'content-type': 'text/plain', ...current };
     const answer = await agent.post('/', body, headers);
@@ -166,7 +166,7 @@ describe('errors', () => {
 });
 
 describe('GET /v1/tasks', () => {
-  it('lists a task that was sent, as it is read by itself', async () => {
+  it('lists a sent task, equal to the single one', async () => {
     const id = await finished();
     const { status, body } = await agent.get('/v1/tasks');
     expect(status).toBe(200);
@@ -179,7 +179,7 @@ describe('GET /v1/tasks', () => {
     });
   });
 
-  it('filters and pages as /a2a/tasks does', async () => {
+  it('filters and pages like /a2a/tasks', async () => {
     const here = { contextId: 'listed here' };
     const ids: string[] = [];
     for (let index = 0; index < 3; index += 1) {
@@ -209,7 +209,7 @@ describe('GET /v1/tasks', () => {
     expect(body.tasks[0]).toEqual((await agent.get(`/v1/tasks/${ids[0]}?historyLength=1`)).body);
   });
 
-  it('shows a wait and a cancellation in the words of 0.3.0', async () => {
+  it('shows a wait and a cancel in the form of 0.3.0', async () => {
     const held = agent.send('listed-held', [{ tool: 'pay' }]);
     await agent.reached('listed-held', 'deferred');
     const states = async (status: string) =>
@@ -237,12 +237,12 @@ describe('GET /v1/tasks', () => {
     expect({ status, body }).toEqual({ status: 400, body: { code: -32602, message } });
   });
 
-  it('refuses another version than that of its path', async () => {
+  it('refuses a version other than that of its path', async () => {
     const { status, body } = await agent.get('/v1/tasks', current);
     expect({ status, code: body.code }).toEqual({ status: 400, code: -32009 });
   });
 
-  it('lists nothing where there is nothing', async () => {
+  it('is empty without tasks', async () => {
     const { body } = await agent.get('/v1/tasks?contextId=nowhere');
     expect(body).toEqual({ tasks: [], nextPageToken: '', pageSize: 50, totalSize: 0 });
   });
@@ -266,7 +266,7 @@ describe('a JSON-RPC request without an id', () => {
     ['message/ssend', {}],
     ['tasks/nothing', { id: 't' }],
     ['Nothing', undefined],
-  ])('for %s is told that there is no such method', async (method, params) => {
+  ])('for %s is refused as an unknown method', async (method, params) => {
     expect(await asked(method, params)).toEqual(told(-32601));
   });
 
@@ -289,7 +289,7 @@ describe('a JSON-RPC request without an id', () => {
     ['tasks/sendSubscribe', {}],
     ['tasks/get', {}],
     ['tasks/cancel', { id: 5 }],
-  ])('for %s with %j is told what is wrong with it', async (method, params) => {
+  ])('for %s with %j is refused with its error', async (method, params) => {
     expect(await asked(method, params)).toEqual(told(-32602));
   });
 
@@ -305,7 +305,7 @@ describe('a JSON-RPC request without an id', () => {
     ['tasks/cancel', { id: 't' }],
     ['tasks/resubscribe', { id: 't' }],
     ['CancelTask', { id: 't' }],
-  ])('for %s that could be run is refused, and nothing is started', async (method, params) => {
+  ])('for the executable method %s is refused, and nothing starts', async (method, params) => {
     const before = (await agent.get('/tasks')).body;
     expect(await asked(method, params)).toEqual(told(-32600));
     expect((await agent.get('/tasks')).body).toEqual(before);
@@ -322,14 +322,14 @@ describe('a JSON-RPC request without an id', () => {
     await held;
   });
 
-  it('whose id is none is refused before all else', async () => {
+  it('with an invalid id is refused before all other checks', async () => {
     const body = { jsonrpc: '2.0', id: { bad: 'type' }, method: 'message/send', params: {} };
     expect((await agent.post('/', body)).body.error.code).toBe(-32600);
   });
 });
 
-describe.each(wireSurfaces)('a quick stream of $name', (surface) => {
-  it('tells each step in an event of its own, and the answer in the artifact alone', async () => {
+describe.each(wireSurfaces)('a fast stream of $name', (surface) => {
+  it('sends each step in its own event, and the answer only in the artifact', async () => {
     const message = surface.playing([{ say: 'the answer' }]);
     const stream = await openStream(agent, surface, 'stream', { message });
     const events = (await stream.rest()).map(({ data }) => surface.resultOf(data));
@@ -355,7 +355,7 @@ describe.each(wireSurfaces)('a quick stream of $name', (surface) => {
     expect(JSON.stringify(read.artifacts)).toContain('the answer');
   });
 
-  it('says a wait in words for whoever asked, and the legacy surface its own', async () => {
+  it('describes a wait in text, and the legacy surface in its own form', async () => {
     const message = surface.playing([{ tool: 'pay' }]);
     const sent = await ask(agent, surface, 'send', { message });
     const task = surface.taskOf(sent);

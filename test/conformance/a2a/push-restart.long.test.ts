@@ -62,7 +62,7 @@ function changesOf(...asked: Parameters<typeof statesOf>): string[] {
   return statesOf(...asked).filter((state, index, all) => state !== all[index - 1]);
 }
 
-it('goes on telling after a power cut, in the order of what happened', async () => {
+it('push notifications continue after a power cut, in order', async () => {
   const receiver = await aReceiver();
   const folder = new AgentFolder(reaching({ on_restart: 'resume' }));
   onTestFinished(() => folder.remove());
@@ -84,7 +84,7 @@ it('goes on telling after a power cut, in the order of what happened', async () 
   );
 });
 
-it('tells after a power cut that a task was given up', async () => {
+it('a push notification after a power cut reports an abandoned task', async () => {
   const receiver = await aReceiver();
   const folder = new AgentFolder(reaching());
   onTestFinished(() => folder.remove());
@@ -103,7 +103,7 @@ it('tells after a power cut that a task was given up', async () => {
   ]);
 });
 
-it('lets what a receiver is signed in with into no log, no event and no answer', async () => {
+it("the receiver's credentials are in no log, no event and no answer", async () => {
   const receiver = await aReceiver();
   const agent = await startTestAgent(reaching());
   for (const surface of surfaces) receiver.answer(pathOf(surface), 500);
@@ -140,7 +140,7 @@ it('lets what a receiver is signed in with into no log, no event and no answer',
 });
 
 it.each(surfaces)(
-  'refuses a private address over $version $transport where the configuration opens none',
+  'a private address over $version $transport is refused where the configuration permits none',
   async (surface) => {
     const receiver = await aReceiver();
     const agent = await startTestAgent({ security: reaching().security });

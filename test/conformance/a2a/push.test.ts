@@ -60,7 +60,7 @@ describe.concurrent.each(surfaces)('push over $version $transport', (surface) =>
     return new PayingTask(id, contextId);
   }
 
-  it('tells every change in order to a receiver that fails at first', async () => {
+  it('sends every change in order to a receiver that fails at first', async () => {
     const path = pathOf('failing');
     receiver.answer(path, 500, 'reset');
     const task = await parked('failing', { id: 'mine', url: urlOf('failing'), ...secret });
@@ -78,7 +78,7 @@ describe.concurrent.each(surfaces)('push over $version $transport', (surface) =>
     expect(notes.map(headersOf)).toEqual(notes.map(() => headers(surface)));
   });
 
-  it('keeps, shows, lists and forgets who is told, and shows nothing of how to sign in there', async () => {
+  it('stores, shows, lists and deletes receivers, and hides their credentials', async () => {
     const task = await parked('kept');
     const mine = { id: 'mine', taskId: task.id, url: urlOf('kept'), ...secret };
     const { token: _, ...shown } = { ...mine, authentication: { scheme: 'Bearer' } };
@@ -102,7 +102,7 @@ describe.concurrent.each(surfaces)('push over $version $transport', (surface) =>
     expect(receiver.all(pathOf('kept'))).toEqual([]);
   });
 
-  it('refuses a receiver that may not be reached, with what the egress policy says', async () => {
+  it('refuses a receiver outside the egress policy, with its reason', async () => {
     const task = await parked('refused');
     const setting = (more: object) =>
       failureOf(

@@ -299,7 +299,7 @@ const formOf: [path: RegExp, form: Form][] = [
 /** Ways that nobody is refused for want of a token. */
 const openWays = /^GET \/(healthz|readyz|\.well-known\/.*|openapi\.json|)$/;
 
-it('refuses on every way that there is in the form of its surface', async () => {
+it('every method is refused in the form of its surface', async () => {
   const agent = await startTestAgent(guarded);
   const said = { error: 'unauthorized', message: expect.any(String) };
   const unknown: string[] = [];

@@ -54,7 +54,7 @@ describe.each([
     expect(await told(method, path)).toEqual({ ...refused(405, 'method not allowed'), allow });
   });
 
-  it('say which methods a path takes', async () => {
+  it('report the methods of a path', async () => {
     expect(await told('OPTIONS', '/message:send')).toEqual({
       status: 204,
       allow: 'POST',
@@ -62,7 +62,7 @@ describe.each([
     });
   });
 
-  it('take a body of the type of JSON or of A2A, and no other', async () => {
+  it('accept only bodies of the JSON or A2A type', async () => {
     const sent = (type: string) =>
       told('POST', '/message:send', { body: { message }, headers: { 'content-type': type } });
     for (const type of [
@@ -81,7 +81,7 @@ describe.each([
   });
 
   it.each([
-    ['half a body', '{"message"', 'the body is not valid JSON'],
+    ['half of a body', '{"message"', 'the body is not valid JSON'],
     ['a prototype', '{"__proto__":{"polluted":1}}', 'the body is not valid JSON'],
     ['65 levels', '['.repeat(65) + ']'.repeat(65), 'the JSON is nested deeper than 64 levels'],
   ])('refuse %s', async (_, body, error) => {
@@ -99,7 +99,7 @@ describe.each([
     });
   });
 
-  it('refuse a path that cannot be read', async () => {
+  it('refuse an undecodable path', async () => {
     expect(await told('GET', '/tasks/%E0%A4%A')).toEqual({
       ...refused(400, 'the path is not valid'),
       allow: null,
@@ -119,7 +119,7 @@ describe.each([
     );
   });
 
-  it('answer HEAD with the head of GET', async () => {
+  it('answer HEAD with the headers of GET', async () => {
     const { body } = await agent.post(`${base}/message:send`, { message });
     const got = await agent.get(`${base}/tasks/${body.task.id}`);
     const head = await agent.request('HEAD', `${base}/tasks/${body.task.id}`);
@@ -156,7 +156,7 @@ describe('the list of tasks of A2A 1.0', () => {
     ['status=99', 'status must be a state of a task'],
     ['historyLength=-1', 'historyLength must be non-negative'],
     ['statusTimestampAfter=x', 'statusTimestampAfter must be an RFC 3339 time'],
-  ])('is not given for %s', async (query, message) => {
+  ])('is refused for %s', async (query, message) => {
     const { status, body } = await agent.get(`/a2a/tasks?${query}`);
     expect({ status, body }).toEqual({ status: 400, body: refusal(message) });
   });
@@ -168,7 +168,7 @@ describe('the list of tasks of A2A 1.0', () => {
     [{ status: 'x' }, 'status must be a state of a task'],
     [{ historyLength: -1 }, 'historyLength must be a whole number'],
     [{ statusTimestampAfter: 'x' }, 'statusTimestampAfter must be an RFC 3339 time'],
-  ])('is not given over JSON-RPC for %j', async (params, message) => {
+  ])('is refused over JSON-RPC for %j', async (params, message) => {
     const { details } = refusal('').error;
     expect((await agent.rpc('ListTasks', params)).body).toEqual({
       jsonrpc: '2.0',
@@ -177,7 +177,7 @@ describe('the list of tasks of A2A 1.0', () => {
     });
   });
 
-  it('goes page by page through the tasks of a state and of a conversation', async () => {
+  it('has pages of the tasks of a state and of a conversation', async () => {
     for (let index = 0; index < 3; index += 1) {
       const message = {
         role: 'ROLE_USER',

@@ -16,12 +16,12 @@ const namedBy = (messageId: string, message: object): object => ({ ...message, m
 const tasksOf = async (client: AgentClient) => (await client.get('/tasks?limit=500')).body.tasks;
 const waitsOf = async (client: AgentClient) => (await client.get('/deferrals')).body.deferrals;
 
-describe.each(wireSurfaces)('a message that comes again over $name', (surface) => {
+describe.each(wireSurfaces)('a repeated message over $name', (surface) => {
   const paid = (messageId: string) => namedBy(messageId, surface.playing(steps));
   const send = (client: AgentClient, message: object, more: object = {}) =>
     ask(client, surface, 'send', { message, ...more });
 
-  it('is answered with the task it led to, makes no second deferral, and is recorded', async () => {
+  it('is answered with its task, creates no second deferral, and is recorded', async () => {
     const agent = await startTestAgent(deferring());
     const first = surface.taskOf(await send(agent, paid('mine')));
     const there = { ...paid('mine'), taskId: first.id, contextId: first.contextId };
@@ -60,7 +60,7 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     ]);
   });
 
-  it('that names another task goes there', async () => {
+  it('that names another task goes to that task', async () => {
     const agent = await startTestAgent(deferring());
     const first = surface.taskOf(await send(agent, paid('mine')));
     const second = surface.taskOf(await send(agent, paid('other')));
@@ -79,7 +79,7 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     ]);
   });
 
-  it('counts as the user’s, and keeps the role of an agent beside', async () => {
+  it("counts as the user's, and keeps the role of an agent separately", async () => {
     const agent = await startTestAgent();
     const role = surface.version === '0.3' && surface.isRpc ? 'agent' : 'ROLE_AGENT';
     const { id } = surface.taskOf(await send(agent, { ...surface.saying('hi'), role }));
@@ -88,7 +88,7 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     expect(history[0].parts).toEqual([{ kind: 'text', text: 'hi' }]);
   });
 
-  it('is joined by a stream, which shows first how it stands', async () => {
+  it('may be streamed, beginning with the current state', async () => {
     const agent = await startTestAgent(deferring());
     const { id } = surface.taskOf(await send(agent, paid('mine')));
     const stream = await openStream(agent, surface, 'stream', { message: paid('mine') });
@@ -106,7 +106,7 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     expect(await tasksOf(agent)).toHaveLength(1);
   });
 
-  it('makes one task of twenty at once', async () => {
+  it('creates one task of twenty at once', async () => {
     const agent = await startTestAgent(deferring());
     const configuration = (index: number) =>
       index % 2 === 0 ? {} : { configuration: { blocking: false, returnImmediately: true } };
@@ -118,7 +118,7 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     expect([(await tasksOf(agent)).length, (await waitsOf(agent)).length]).toEqual([1, 1]);
   });
 
-  it('is a new try when the first was refused before it began', async () => {
+  it('is retried when the first was refused before it began', async () => {
     const agent = await startTestAgent();
     const refused = await send(
       agent,
@@ -129,7 +129,7 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     expect(taken.status.state).toBe(surface.state('completed'));
   });
 
-  it('has an id of 256 characters at most', async () => {
+  it('has an id of at most 256 characters', async () => {
     const agent = await startTestAgent();
     const long = namedBy('x'.repeat(257), surface.saying('hi'));
     expect(await send(agent, long)).toMatchObject(
@@ -139,7 +139,7 @@ describe.each(wireSurfaces)('a message that comes again over $name', (surface) =
     expect(fits.status.state).toBe(surface.state('completed'));
   });
 
-  it('is the same one after a power cut between its commit and its answer', async () => {
+  it('is recognized after a power cut between its commit and its answer', async () => {
     const folder = new AgentFolder({
       ...deferring({}, { on_restart: 'resume' }),
       server: { a2a_hold: true },
@@ -181,7 +181,7 @@ describe('a message of one caller', () => {
   const over = (surface: WireSurface, client: AgentClient, messageId: string) =>
     ask(client, surface, 'send', { message: namedBy(messageId, surface.playing(steps)) });
 
-  it('leads nobody else to its task, on any surface and by any id', async () => {
+  it('leads no other caller to its task, on any surface and with any id', async () => {
     for (const surface of wireSurfaces) {
       const agent = await startTestAgent({
         ...deferring(),
@@ -204,8 +204,8 @@ describe('a message of one caller', () => {
   });
 });
 
-describe('a message without an id of its own', () => {
-  it('is another one each time', async () => {
+describe('a message without its own id', () => {
+  it('is a new one each time', async () => {
     const agent = await startTestAgent();
     const params = { message: { role: 'ROLE_USER', parts: [{ text: 'hi' }] } };
     const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params };
@@ -214,7 +214,7 @@ describe('a message without an id of its own', () => {
     expect(await send()).not.toBe(await send());
   });
 
-  it('is one of a legacy send too, whatever id it gives', async () => {
+  it('is also one of a legacy send, with any id', async () => {
     const agent = await startTestAgent();
     const send = async () =>
       (
@@ -241,7 +241,7 @@ describe.each(surfaces)('the official client of $version over $transport', (surf
     );
   });
 
-  it('has one receiver told of it, however often it names one', async () => {
+  it('has one receiver notified, for any number of registrations', async () => {
     const receiver = await WebhookReceiver.open();
     onTestFinished(() => receiver.close());
     const agent = await startTestAgent({

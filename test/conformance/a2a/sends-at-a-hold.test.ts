@@ -5,8 +5,8 @@ import { ask, wireSurfaces } from './wire-surfaces.ts';
 const steps = [{ tool: 'pay', args: { amount: 3 } }, { say: 'paid' }];
 const approval = { decision: 'approve', approver: 'Ann' };
 
-describe.each(wireSurfaces)('a send over $name that somebody has to decide on', (surface) => {
-  it('is answered with the task and its deferral, which are on disk', async () => {
+describe.each(wireSurfaces)('a send over $name that needs an approval', (surface) => {
+  it('is answered with the task and its deferral, which are stored', async () => {
     const agent = await startTestAgent(deferring());
     const answer = await ask(agent, surface, 'send', { message: surface.playing(steps) });
     const { id, status, metadata } = surface.taskOf(answer);
@@ -19,7 +19,7 @@ describe.each(wireSurfaces)('a send over $name that somebody has to decide on', 
     await agent.reached(id, 'completed');
   });
 
-  it('is held until the task is final where the agent is told to', async () => {
+  it('is held until the task is final where that is configured', async () => {
     const agent = await startTestAgent({ ...deferring(), server: { a2a_hold: true } });
     const sent = ask(agent, surface, 'send', { message: surface.playing(steps) });
     await expect.poll(async () => (await agent.get('/deferrals')).body.deferrals.length).toBe(1);
@@ -31,7 +31,7 @@ describe.each(wireSurfaces)('a send over $name that somebody has to decide on', 
   });
 });
 
-it('a legacy send is held through a decision, whatever the others do', async () => {
+it('a legacy send is held through a decision, whatever other versions do', async () => {
   const agent = await startTestAgent(deferring());
   const sent = agent.send('t', steps);
   await agent.reached('t', 'deferred');

@@ -28,7 +28,7 @@ const stepUp = { tool: 'pay', required_acr: 'high', reason: 'acr "low" does not 
 const challenge = { error: 'step_up_required', ...stepUp };
 const headers = { authorization: 'Bearer token-with-low-acr' };
 
-describe.each(wireSurfaces)('a call that demands more assurance, over $name', (surface) => {
+describe.each(wireSurfaces)('a call that needs a step-up, over $name', (surface) => {
   const message = surface.playing([{ tool: 'pay' }, { say: 'paid' }]);
 
   it('is answered with a challenge', async () => {

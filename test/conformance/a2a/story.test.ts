@@ -68,8 +68,8 @@ function comparable(lines: AuditLine[]): unknown {
   );
 }
 
-describe('an errand that is held and released', () => {
-  it('leaves the same story in the audit log over every surface', async () => {
+describe('a held and released task', () => {
+  it('has the same events in the audit log on every surface', async () => {
     const legacy = await errand((agent) =>
       agent.post('/tasks/send', { message: playing(script) }, headers),
     );
@@ -116,7 +116,7 @@ describe.each(wireSurfaces)('the spans of $name', (surface) => {
     return [`a2a.${method}`, status, method];
   };
 
-  it('are called after the method, and say what is refused', async () => {
+  it('are named after the method, and have the reason of a refusal', async () => {
     const message = surface.saying('hi');
     const spans = await spansOf(async (agent: AgentClient) => {
       const { id } = surface.taskOf(await ask(agent, surface, 'send', { message }));
@@ -139,7 +139,7 @@ describe.each(wireSurfaces)('the spans of $name', (surface) => {
   });
 });
 
-it('a method that the version does not have names no span', async () => {
+it('an unknown method of a version names no span', async () => {
   const collector = await startCollector();
   const tracing = traceInto(collector);
   const agent = await startTestAgent();

@@ -12,7 +12,7 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
     return { stream, first, id: (result.task ?? result).id as string };
   };
 
-  it('numbers its events and gives them no name, and ends with the task', async () => {
+  it('numbers its events without names, and ends with the task', async () => {
     const agent = await startTestAgent(deferring());
     const { stream, first, id } = await start(agent, [{ tool: 'pay' }, { say: 'paid' }]);
     expect(Object.fromEntries(stream.response.headers)).toMatchObject({
@@ -34,9 +34,9 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
 
   it.each([
     ['held at its first step', [{ tool: 'pay' }], ['working', 'auth-required', 'canceled']],
-    ['over at once', [{ say: 'hi' }], ['working', 'completed']],
+    ['completed at once', [{ say: 'hi' }], ['working', 'completed']],
     ['failed at once', [{ tool: 'ghost' }], ['working', 'failed']],
-  ])('begins as submitted and tells each step of a task that is %s', async (_, script, states) => {
+  ])('begins as submitted and sends each step of a task that is %s', async (_, script, states) => {
     const agent = await startTestAgent(deferring());
     const { stream, first, id } = await start(agent, script);
     const task = surface.resultOf(first?.data);
@@ -53,7 +53,7 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
     expect(told.map(({ state }: { state: string }) => state)).toEqual(states.map(surface.state));
   });
 
-  it('begins with as many messages as were asked for', async () => {
+  it('begins with the requested number of messages', async () => {
     const agent = await startTestAgent(deferring());
     // The JSON of HTTP+JSON 0.3.0 makes no difference between none and a length that is left out.
     const atZero = surface.name === 'HTTP+JSON 0.3.0' ? 1 : 0;
@@ -71,7 +71,7 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
     }
   });
 
-  it('loses nothing when the caller leaves', async () => {
+  it('loses nothing when the caller disconnects', async () => {
     const agent = await startTestAgent(deferring());
     const { stream, id } = await start(agent, [{ tool: 'pay' }, { say: 'paid' }]);
     await agent.reached(id, 'deferred');
@@ -85,7 +85,7 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
     expect(agent.log.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('prints nothing of what callers say', async () => {
+  it('logs no text of callers', async () => {
     const said: unknown[] = [];
     for (const name of ['log', 'info', 'warn', 'error', 'debug'] as const) {
       const spy = vi.spyOn(console, name).mockImplementation((...words) => void said.push(words));

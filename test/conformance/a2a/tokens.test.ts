@@ -93,7 +93,7 @@ describe.each(surfaces)('tokens for the official client of $version over $transp
     return { model, agent, client, read };
   };
 
-  it('come while the model speaks, and the last chunk makes the answer whole', async () => {
+  it('arrive during the model turn, and the last chunk completes the answer', async () => {
     const { model, agent, client, read } = await start();
     const next = read(client.sendMessageStream(sending({ parts: [{ text: 'hello' }] })));
     const task = await next();
@@ -129,7 +129,7 @@ describe.each(surfaces)('tokens for the official client of $version over $transp
     expect(body.artifacts[0].parts).toEqual([{ kind: 'text', text: 'It is paid.' }]);
   });
 
-  it('of a turn that asks for a call are no part of the answer', async () => {
+  it('of a turn with a call are no part of the answer', async () => {
     const { model, agent, client, read } = await start(deferring());
     const next = read(client.sendMessageStream(sending({ parts: [{ text: 'pay' }] })));
     const { id } = (await next()).task;
@@ -156,7 +156,7 @@ describe.each(surfaces)('tokens for the official client of $version over $transp
     ]);
   });
 
-  it('begin with all of the turn for who joins in the middle of it', async () => {
+  it('begin with the whole turn for a late subscriber', async () => {
     const { model, client, read } = await start();
     const stream = client.sendMessageStream(sending({ parts: [{ text: 'hello' }] }));
     const next = read(stream);
@@ -181,7 +181,7 @@ describe.each(surfaces)('tokens for the official client of $version over $transp
 });
 
 describe.each(wireSurfaces)('tokens in a stream of $name', (surface) => {
-  it('are chunks of the one artifact, each an event of its own', async () => {
+  it('are chunks of the only artifact, one event each', async () => {
     const model = new TalkedModel();
     const agent = await model.agent();
     const asked = { message: surface.saying('hello') };
@@ -220,7 +220,7 @@ describe.each(wireSurfaces)('tokens in a stream of $name', (surface) => {
     expect(status.message).toBeUndefined();
   });
 
-  it('of a model that fails leave no answer', async () => {
+  it('of a failed model leave no answer', async () => {
     const model = new TalkedModel();
     const agent = await model.agent();
     const asked = { message: surface.saying('hello') };

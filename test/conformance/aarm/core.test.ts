@@ -49,7 +49,7 @@ async function receiptOf(agent: TestAgent, id: string): Promise<any> {
   return { jws: String(body), keys, claims: JSON.parse(new TextDecoder().decode(payload)) };
 }
 
-describe('AARM R1, interception before execution', () => {
+describe('AARM R1, interception before execution:', () => {
   it('a denied call does not run and has a receipt', async () => {
     const agent = await start();
     expect(textOf(await agent.send('t1', pay(500)))).toBe('denied by guardrail: too much');
@@ -84,7 +84,7 @@ describe('AARM R1, interception before execution', () => {
   });
 });
 
-describe('AARM R4, the decisions', () => {
+describe('AARM R4, the decisions:', () => {
   it.each([
     ['ALLOW executes', 5, ['ALLOW'], 'paid {"amount":5}'],
     ['DENY blocks', 500, ['DENY', 'DENY'], 'denied by guardrail: too much'],
@@ -105,7 +105,7 @@ describe('AARM R4, the decisions', () => {
   it.each([
     ['approve', 'ALLOW', 1],
     ['reject', 'DENY', 0],
-  ] as const)('STEP_UP pauses until a person says %s', async (decision, said, times) => {
+  ] as const)('STEP_UP pauses until a person decides %s', async (decision, said, times) => {
     const agent = await start();
     const done = agent.send('t1', pay(50));
     await agent.reached('t1', 'deferred');
@@ -115,14 +115,14 @@ describe('AARM R4, the decisions', () => {
     expect(agent.folder.paid).toHaveLength(times);
   });
 
-  it('no word is added without the setting', async () => {
+  it('no AARM word is added without the setting', async () => {
     const agent = await startTestAgent({ ...settings, audit: {} });
     await agent.send('t1', pay(5));
     expect(rulings(agent, 't1')).toEqual([]);
   });
 });
 
-describe('AARM R5, receipts', () => {
+describe('AARM R5, receipts:', () => {
   it.each([
     ['allow', 5],
     ['deny', 500],
@@ -150,7 +150,7 @@ describe('AARM R5, receipts', () => {
     });
   });
 
-  it('is refused offline once a member is changed', async () => {
+  it('is refused offline once a member was changed', async () => {
     const agent = await start();
     await agent.send('t1', pay(5));
     const { jws, keys, claims } = await receiptOf(agent, 't1');

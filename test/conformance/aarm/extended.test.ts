@@ -5,7 +5,7 @@ import { startTestAgent } from '../../helpers/test-agent.ts';
 
 const pay = { tool: 'pay', args: { amount: 5 } };
 
-describe('AARM R7, semantic distance', () => {
+describe('AARM R7, semantic distance:', () => {
   it('flags calls that drift from the request', async () => {
     const script = [
       { tool: 'pay', args: { amount: 5 } },
@@ -30,7 +30,7 @@ describe('AARM R7, semantic distance', () => {
   });
 });
 
-describe('AARM R8, telemetry in a standard format', () => {
+describe('AARM R8, telemetry in a standard format:', () => {
   it('every event of a task becomes an event of OCSF with its line', async () => {
     const agent = await startTestAgent({ audit: { vocabulary: 'aarm' } });
     await agent.send('t1', [pay, { say: 'paid' }]);

@@ -55,7 +55,7 @@ describe.each(transports)('a server of embeddings, over %s:', (transport) => {
     );
   });
 
-  it('one that is down denies', async () => {
+  it('a server that is down leads to a denial', async () => {
     const settings = remote(desertedUrl, {
       threshold: -1,
       hard_threshold: -1,
@@ -64,7 +64,7 @@ describe.each(transports)('a server of embeddings, over %s:', (transport) => {
     await expectOutcome(transport, { settings, script }, unavailable);
   });
 
-  it('one that does not answer in time denies', async () => {
+  it('a server that times out leads to a denial', async () => {
     const server = await startServer(() => undefined);
     const settings = remote(server.address, { hard_threshold: -1, timeout: '500ms' });
     await expectOutcome(transport, { settings, script }, unavailable);
@@ -72,20 +72,20 @@ describe.each(transports)('a server of embeddings, over %s:', (transport) => {
   });
 });
 
-describe('a server that', () => {
+describe('an embedding server that', () => {
   it.each([
     ['refuses', 403, '{}'],
-    ['answers with no JSON', 200, 'vectors'],
+    ['answers without JSON', 200, 'vectors'],
     ['answers with one vector', 200, vectorsBody([[1, 0]])],
     [
-      'answers with vectors that point nowhere',
+      'answers with zero vectors',
       200,
       vectorsBody([
         [0, 0],
         [1, 0],
       ]),
     ],
-  ])('%s, so the call is denied', async (_, status, answer) => {
+  ])('%s leads to a denial', async (_, status, answer) => {
     const server = await startServer((_request, response) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(answer),
     );
@@ -98,8 +98,8 @@ describe('a server that', () => {
   });
 });
 
-describe('what is compared', () => {
-  it('is the message with what the call would do, by the model and key that are configured', async () => {
+describe('the compared text', () => {
+  it('is the message with the call, with the configured model and key', async () => {
     const server = await startScores();
     const settings = remote(server.address, { model: 'small', api_key_env: 'EMBED_KEY' });
     const args = { amount: 100 };
@@ -127,7 +127,7 @@ describe('what is compared', () => {
     ]);
   });
 
-  it('may be any server of the OpenAI wire', async () => {
+  it('may go to any server of the OpenAI wire', async () => {
     const mock = await LLMock.create({ host: '127.0.0.1', port: 0 });
     onTestFinished(() => mock.stop());
     const settings = remote(mock.url, { threshold: -1, hard_threshold: -1 });
@@ -140,7 +140,7 @@ describe('what is compared', () => {
 });
 
 describe('drift', () => {
-  it('is told of and decides nothing', async () => {
+  it('is reported and decides nothing', async () => {
     const server = await startScores();
     const drift = { window: 3, drift_threshold: 0.1, monotone_n: 3 };
     const settings = remote(server.address, { threshold: 0, hard_threshold: -1, drift });

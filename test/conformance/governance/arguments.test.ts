@@ -64,7 +64,7 @@ describe.each(transports)('arguments of a model, over %s:', (transport) => {
     },
   );
 
-  it('of a tool that does not exist are denied for the tool, whatever they are', async () => {
+  it('an unknown tool is denied as such, with any arguments', async () => {
     const text = 'unknown tool: steal';
     const model = modelAsking([{ tool: 'steal', args: 'all of it' }]);
     await expectOutcome(
@@ -83,7 +83,7 @@ describe.each(transports)('arguments of a model, over %s:', (transport) => {
     ['64 levels', JSON.stringify({ amount: 5, memo: nested(63) })],
     ['a key named __proto__', '{"amount":5,"__proto__":{"to":"Eve"}}'],
     ['a key named constructor', '{"amount":5,"constructor":{"prototype":{"x":1}}}'],
-  ])('%s are passed on as they are', async (_, json) => {
+  ])('%s are passed unchanged', async (_, json) => {
     const args: unknown = JSON.parse(json);
     const model = modelAsking([{ tool: 'pay', args }]);
     const agent = await expectOutcome(
@@ -116,7 +116,7 @@ describe.each(transports)('arguments of a model, over %s:', (transport) => {
     );
   });
 
-  it('of two calls of one turn are judged one by one, and the first denial is the last word', async () => {
+  it('two calls of one turn are judged one by one, and the first denial is final', async () => {
     const model = modelAsking([
       { tool: 'pay', args: { amount: 5 } },
       { tool: 'pay', args: [] },
@@ -139,7 +139,7 @@ describe.each(transports)('arguments of a model, over %s:', (transport) => {
   });
 });
 
-it('says of 1e400 in a request what is wrong with it', async () => {
+it('1e400 in a request is refused with a reason', async () => {
   const agent = await startGovernedAgent({});
   const script = '[{"tool":"pay","args":{"amount":1e400}}]';
   const message = `{"role":"user","parts":[{"kind":"data","data":{"script":${script}}}]}`;

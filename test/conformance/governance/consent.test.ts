@@ -74,7 +74,7 @@ function everything(embedder: string, tokenService: string) {
 }
 
 describe.each(transports)('when no layer objects, over %s,', (transport) => {
-  it('every one is heard, in order', async () => {
+  it('every layer is asked, in order', async () => {
     const embedder = await startServer((_request, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(
         vectorsBody([

@@ -73,7 +73,7 @@ const uncredited: Outcome = {
 };
 
 describe.each(transports)('credentials, over %s:', (transport) => {
-  it('are made of the environment, and what the tool shows of them is redacted', async () => {
+  it('come from the environment, and are redacted in the output', async () => {
     const scenario: Scenario = { settings: { credentials: stored }, env, script };
     const words = { credentials: ['allow', 'issued by static'] } as const;
     await expectOutcome(
@@ -83,7 +83,7 @@ describe.each(transports)('credentials, over %s:', (transport) => {
     );
   });
 
-  it('are made by the token service, each part redacted', async () => {
+  it('come from the token service, each part redacted', async () => {
     const sts = await fakeSts(answers.issued);
     await expectOutcome(
       transport,
@@ -97,7 +97,7 @@ describe.each(transports)('credentials, over %s:', (transport) => {
     expect(sts.requests).toHaveLength(1);
   });
 
-  it('that the token service refuses keep the tool from starting', async () => {
+  it('that the token service refuses prevent the run of the tool', async () => {
     const sts = await fakeSts(answers.denied);
     const settings = { credentials: assuming(sts.url) };
     const agent = await expectOutcome(transport, { settings, env, script }, uncredited);
@@ -117,7 +117,7 @@ describe.each(transports)('credentials, over %s:', (transport) => {
     ]);
   });
 
-  it('are not made while a person has not approved, and once when they have', async () => {
+  it('are issued after the approval, and once', async () => {
     const sts = await fakeSts(answers.issued);
     await expectOutcome(
       transport,
@@ -151,7 +151,7 @@ describe.each(transports)('credentials, over %s:', (transport) => {
     expect(sts.requests).toHaveLength(1);
   });
 
-  it('are not made for a call that a person rejected', async () => {
+  it('are not issued for a rejected call', async () => {
     const sts = await fakeSts(answers.issued);
     await expectOutcome(
       transport,
@@ -176,7 +176,7 @@ describe.each(transports)('credentials, over %s:', (transport) => {
     expect(sts.requests).toEqual([]);
   });
 
-  it('that fail after an approval keep the tool from starting all the same', async () => {
+  it('that fail after an approval also prevent the run of the tool', async () => {
     const sts = await fakeSts(answers.denied);
     await expectOutcome(
       transport,
@@ -200,7 +200,7 @@ describe.each(transports)('credentials, over %s:', (transport) => {
     );
   });
 
-  it('go to no tool but their own', async () => {
+  it('are passed only to their own tool', async () => {
     const other = [
       { tool: 'pay', provider: 'static', spec: { name: 'PAY_TOKEN', from_env: 'VAULT_KEY' } },
     ];
@@ -215,8 +215,8 @@ describe.each(transports)('credentials, over %s:', (transport) => {
   });
 });
 
-describe('credentials whose variable is not set', () => {
-  it('keep the agent from starting', async () => {
+describe('credentials without their variable', () => {
+  it('stop the start of the agent', async () => {
     const starting = startGovernedAgent({ credentials: stored }, { env: {} });
     await expect(starting).rejects.toMatchObject({
       code: 'config_invalid',

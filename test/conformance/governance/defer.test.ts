@@ -56,7 +56,7 @@ describe.each(transports)('DEFER, over %s:', (transport) => {
     );
   });
 
-  it('silence ends the task', async () => {
+  it('a timeout ends the task', async () => {
     const settings = holding({ timeout: '60ms' }, { on_reject: 'tool_result' });
     await expectOutcome(
       transport,
@@ -77,7 +77,7 @@ const unheld: Outcome = {
   states: ['completed'],
 };
 
-describe('DEFER as configured', () => {
+describe('DEFER as configured:', () => {
   it('the model receives a rejection under on_reject: tool_result', async () => {
     await expectOutcome(
       'REST',
@@ -91,7 +91,7 @@ describe('DEFER as configured', () => {
     );
   });
 
-  it('silence is told to the model under on_timeout: tool_result', async () => {
+  it('the model receives a timeout under on_timeout: tool_result', async () => {
     await expectOutcome(
       'REST',
       { settings: holding({ timeout: '60ms' }, { on_timeout: 'tool_result' }), script },
@@ -108,7 +108,7 @@ describe('DEFER as configured', () => {
     );
   });
 
-  it('silence reminds and escalates before it ends the task', async () => {
+  it('a waiting call reminds and escalates before it times out', async () => {
     const rule = { timeout: '1600ms', remind: true, escalate_to: 'channel:dashboard:*' };
     await expectOutcome(
       'REST',
@@ -125,7 +125,7 @@ describe('DEFER as configured', () => {
     );
   });
 
-  it('what MODIFY makes is what is shown, approved and run', async () => {
+  it('the arguments after MODIFY are shown, approved and run', async () => {
     const arguments_ = [{ path: 'amount', set: 3 }];
     const modify = { enabled: true, tools: { pay: { arguments: arguments_ } } };
     const made = { amount: 3, to: 'Maja' };
@@ -194,7 +194,7 @@ describe('DEFER as configured', () => {
     await expectOutcome('REST', { settings, script, decision: approval }, released);
   });
 
-  it('the default time and a template of its own hold as well', async () => {
+  it('the default time and a custom template apply as well', async () => {
     const settings = holding(
       { timeout: undefined, context_template: '{tool}: {args}?' },
       { default_timeout: '80ms' },
@@ -223,7 +223,7 @@ describe('DEFER as configured', () => {
 });
 
 describe('an approval of the arguments before MODIFY', () => {
-  it('counts for nothing', async () => {
+  it('does not count', async () => {
     const modify = { enabled: true, tools: { pay: { arguments: [{ path: 'to', remove: true }] } } };
     const before = createHash('sha256')
       .update(JSON.stringify({ args, tool: 'pay' }))

@@ -173,7 +173,7 @@ describe('guardrails', () => {
 });
 
 describe('arguments', () => {
-  it('that are larger than 1 MiB are denied, and only they', async () => {
+  it('above 1 MiB are denied', async () => {
     const agent = await startGovernedAgent({});
     const send = (id: string, length: number) =>
       agent.send(id, [{ tool: 'tell', args: { text: 'x'.repeat(length) } }, { say: 'told' }]);

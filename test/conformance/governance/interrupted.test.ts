@@ -37,8 +37,8 @@ async function expectCalledOff(agent: GovernedAgent, asked: Promise<unknown>): P
   ]);
 }
 
-describe('a task that is called off', () => {
-  it('while its call is judged is not judged after all', async () => {
+describe('a canceled task', () => {
+  it('is no longer judged when it is canceled during the ruling', async () => {
     const events = new EventEmitter();
     const asked = once(events, 'asked');
     const closed = once(events, 'closed');
@@ -59,7 +59,7 @@ describe('a task that is called off', () => {
     expect(agent.log).toEqual([]);
   });
 
-  it('while its credentials are made gets none', async () => {
+  it('gets no credentials when it is canceled while they are issued', async () => {
     const sts = await fakeSts(() => null);
     const spec = {
       role_arn: 'arn:aws:iam::123456789012:role/refunds',
@@ -79,7 +79,7 @@ describe('a task that is called off', () => {
 });
 
 describe('a held call that outlives the daemon', () => {
-  it('runs as it was shown, with credentials made after its approval', async () => {
+  it('runs as it was shown, with credentials issued after its approval', async () => {
     const hold = { to: 'channel:console:desk', timeout: '5m' };
     const settings = {
       security: {

@@ -208,7 +208,7 @@ async function expectFirst(transport: Transport, names: LayerName[]): Promise<vo
 }
 
 describe.each(transports)('when every layer from one on objects, over %s,', (transport) => {
-  it.each(layers)('%s alone is heard', async (layer) => {
+  it.each(layers)('only %s is asked', async (layer) => {
     await expectFirst(transport, layers.slice(layers.indexOf(layer)));
   });
 });
@@ -218,7 +218,7 @@ const pairs = layers.flatMap((earlier, index) =>
 );
 
 describe('of two layers that object', () => {
-  it.each(pairs)('%s is heard and %s is not', async (earlier, later) => {
+  it.each(pairs)('%s is asked and %s is not', async (earlier, later) => {
     await expectFirst('REST', [earlier, later]);
   });
 });

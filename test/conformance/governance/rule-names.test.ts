@@ -14,7 +14,7 @@ const settings = {
   credentials: [{ tool: 'pay-out', provider: 'static', spec: { env: token } }],
 };
 
-it('a rule governs its tool under either spelling of the name', async () => {
+it('a rule applies to its tool under either spelling of the name', async () => {
   const agent = await startGovernedAgent(settings, { env: { PAY: 'a-secret' } });
   const sent = agent.send('t1', script);
   const held = await agent.reached('t1', 'deferred');

@@ -69,7 +69,7 @@ const rows: [string, GovernedSettings][] = [
 ];
 
 describe('an agent does not start', () => {
-  it.each(rows)('with a malformed %s, and says where', async (path, settings) => {
+  it.each(rows)('with a malformed %s, and names its place', async (path, settings) => {
     await expect(
       startGovernedAgent(settings, { env: { SET: 'set-to-this' } }),
     ).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('an agent does not start', () => {
     });
   });
 
-  it('with malformed guardrails of a skill, and says where', async () => {
+  it('with malformed guardrails of a skill, and names their place', async () => {
     const metadata = ['metadata:', '  service:', '    guardrails:', '      denied: [pay]'];
     await expect(startGovernedAgent({}, { metadata })).rejects.toMatchObject({
       code: 'config_invalid',

@@ -3,7 +3,7 @@ import { startTestAgent } from '../../helpers/test-agent.ts';
 
 const to = ['channel:console:desk', 'channel:dashboard:managers'];
 
-it('a call may ask several targets, and one decision counts', async () => {
+it('a call may have several targets, and one decision counts', async () => {
   const agent = await startTestAgent({
     security: { defer: { enabled: true, tools: { pay: { to } } } },
   });

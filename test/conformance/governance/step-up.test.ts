@@ -93,7 +93,7 @@ const further: typeof rows = [
   ],
 ];
 
-describe('the level of the caller', () => {
+describe('the sign-in level of the caller', () => {
   it.each(overTransports(rows, further))(
     'over %s: %s',
     async (transport, _, settings, token, outcome) => {
@@ -101,7 +101,7 @@ describe('the level of the caller', () => {
     },
   );
 
-  it('is demanded by no agent that nobody can sign in to: it does not start', async () => {
+  it('cannot be required without a provider: the agent does not start', async () => {
     const { security = {}, auth } = demanding();
     await expect(startTestAgent({ security })).rejects.toMatchObject({
       code: 'config_invalid',

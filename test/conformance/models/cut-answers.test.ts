@@ -16,7 +16,7 @@ const ask = (id: string, text: string) => ({
 /** The mock says nothing of the kind on the wire of responses. */
 const sayingSo = wireNames.filter((name) => name !== 'openai responses');
 
-it.each(sayingSo)('an answer that was cut says so, and no call of it runs (%s)', async (wire) => {
+it.each(sayingSo)('a cut answer is reported, and none of its calls runs (%s)', async (wire) => {
   const mock = await startModelServer();
   const agent = await startTestAgent(
     { model: { name: 'm', ...wires[wire](mock.url) } },
@@ -49,7 +49,7 @@ it.each(sayingSo)('an answer that was cut says so, and no call of it runs (%s)',
   );
 });
 
-it('reads arguments that come as the object they are', async () => {
+it('arguments that are an object are read unchanged', async () => {
   let asked = 0;
   const url = await startRawModel((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -154,7 +154,7 @@ const faults: [name: string, answer: (response: ServerResponse) => void, said: R
 ];
 
 describe('a model that', () => {
-  it.each(faults)('%s fails the task in one sentence', async (_, answer, said) => {
+  it.each(faults)('%s fails the task with one message', async (_, answer, said) => {
     const url = await startRawModel(answer);
     const agent = await agentAt(url);
 
@@ -166,7 +166,7 @@ describe('a model that', () => {
     await expectUnharmed(agent);
   });
 
-  it('says much of why it failed holds nobody up', async () => {
+  it('sends a long error blocks nothing', async () => {
     // A pattern that looks to the end from each of its beginnings takes a minute for this.
     const error = { message: 'token count '.repeat(50_000), type: 'invalid_request_error' };
     const url = await startRawModel((response) => {
@@ -182,7 +182,7 @@ describe('a model that', () => {
     expect(lag.max / 1e6).toBeLessThan(5_000);
   });
 
-  it('cannot be reached fails the task with what to do', async () => {
+  it('cannot be reached fails the task with the remedy', async () => {
     const agent = await agentAt(desertedUrl);
     const failed = await agent.post('/tasks/send', ask('t1'));
     expect(textOf(failed)).toBe(
@@ -191,7 +191,7 @@ describe('a model that', () => {
     await expectUnharmed(agent);
   });
 
-  it('never ends its stream is cut off at its time limit, and its connection is closed', async () => {
+  it('never ends its stream is aborted at its time limit, and its connection is closed', async () => {
     const closed = Promise.withResolvers<void>();
     const url = await startRawModel((response) => {
       response.on('close', closed.resolve);
@@ -210,7 +210,7 @@ describe('a model that', () => {
     await expectUnharmed(agent);
   });
 
-  it('is being asked when its task is cancelled has its connection closed', async () => {
+  it('is being called when its task is canceled has its connection closed', async () => {
     const asked = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<void>();
     const url = await startRawModel((response) => {
@@ -230,7 +230,7 @@ describe('a model that', () => {
   });
 
   it.each([429, 529, 503])(
-    'answers %d has its fallback asked, and is left alone for a while',
+    'answers %d is replaced by its fallback, and not called for a while',
     async (status) => {
       const mock = await startModelServer();
       const second = await startModelServer();
@@ -264,7 +264,7 @@ describe('a model that', () => {
   );
 
   it.each([400, 401, 403])(
-    'answers %d fails the task, and no fallback is asked',
+    'answers %d fails the task, and no fallback is called',
     async (status) => {
       const mock = await startModelServer();
       const second = await startModelServer();
@@ -280,7 +280,7 @@ describe('a model that', () => {
     },
   );
 
-  it('breaks off after its words were streamed is not asked again, nor is its fallback', async () => {
+  it('fails after its words were streamed is not called again, nor is its fallback', async () => {
     let asked = 0;
     const url = await startRawModel((response) => {
       asked += 1;

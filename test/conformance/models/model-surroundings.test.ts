@@ -31,7 +31,7 @@ function folderWith(url: string, instructions: ServiceSettings['instructions']):
 }
 
 it.each(['You work at the till.', { file: 'AGENT.md' }])(
-  'tells the model its instructions and the skills without scripts, and offers it every tool: %j',
+  'the model receives its instructions and the skills without scripts, and every tool: %j',
   async (instructions) => {
     const mock = await startModelServer();
     mock.on({ systemMessage: 'You work at the till.' }, { content: 'Yes.' });
@@ -60,7 +60,7 @@ it.each([
   ['out.md', 'leads out of the folder of the agent'],
   ['gone.md', 'does not exist'],
   ['skills', 'are not a file'],
-])('does not start with instructions at %s', async (file, why) => {
+])('the agent does not start with instructions at %s', async (file, why) => {
   const folder = folderWith('http://127.0.0.1:1', { file });
   symlinkSync('/etc/hostname', join(folder.path, 'out.md'));
   const start = launchAgent({}, { folder });
@@ -70,7 +70,7 @@ it.each([
   folder.remove();
 });
 
-it('streams the words of the model as they come', async () => {
+it('the words of the model are streamed as they arrive', async () => {
   const heard = Promise.withResolvers<void>();
   const url = await startRawModel((response) => {
     beginChat(response, 'Good ');
@@ -92,7 +92,7 @@ it('streams the words of the model as they come', async () => {
   expect(words).toEqual(['Good ', 'morning.']);
 });
 
-it('may be asked while tools may reach nothing, and no tool may ask it', async () => {
+it('the model may be called while tools may reach nothing, and no tool may call it', async () => {
   const mock = await startModelServer();
   const toolCalls = [{ name: 'http_request', arguments: JSON.stringify({ url: mock.url }) }];
   mock.on({ userMessage: 'ask it' }, { toolCalls });
@@ -112,7 +112,7 @@ it('may be asked while tools may reach nothing, and no tool may ask it', async (
   expect(hops.map(({ event }) => event)).toEqual(['egress_allowed', 'egress_blocked']);
 });
 
-it('has nothing fetched that a caller names', async () => {
+it('nothing that a caller names is fetched', async () => {
   let fetched = 0;
   const elsewhere = await startRawModel((response) => {
     fetched += 1;

@@ -29,8 +29,8 @@ function usageOf({ headers }: Pick<Answer, 'headers'>): (string | null)[] {
   return names.map((name) => headers.get(`X-Service-${name}`));
 }
 
-describe.each(wireNames)('an agent whose model answers over the wire of %s', (wire) => {
-  it('has every tool call held, released and run by the chart, and its tokens counted', async () => {
+describe.each(wireNames)('an agent with a model on the wire of %s', (wire) => {
+  it('holds, releases and runs every tool call by the chart, and counts its tokens', async () => {
     const mock = await startModelServer();
     const toolCalls = [{ name: 'pay', arguments: '{"amount":5}' }];
     mock.on({ userMessage: 'refund', hasToolResult: false }, { toolCalls, usage });
@@ -62,7 +62,7 @@ describe.each(wireNames)('an agent whose model answers over the wire of %s', (wi
     expect(second).toContain('{\\"amount\\":5}');
   });
 
-  it('fails a task in one sentence without the key when the key is refused, and goes on', async () => {
+  it('fails a task with one message without the key when the key is refused, and continues', async () => {
     const mock = await startModelServer();
     const refusal = { message: `Incorrect API key provided: ${canaryKey}` };
     mock.on({ userMessage: 'refund' }, { error: refusal, status: 401 });
@@ -82,7 +82,7 @@ describe.each(wireNames)('an agent whose model answers over the wire of %s', (wi
 });
 
 it.each(['chat', 'responses'])(
-  'a model of openai is asked on the bill of the configured organisation (%s)',
+  'an openai model is billed to the configured organisation (%s)',
   async (api) => {
     const asked: unknown[] = [];
     const url = await startRawModel((response, { headers }) => {
@@ -101,7 +101,7 @@ it.each(['chat', 'responses'])(
 
 describe('the headers of a send', () => {
   it.each(['tasks/send', 'message/send'])(
-    'say over JSON-RPC what the models took: %s',
+    'state over JSON-RPC the usage of the models: %s',
     async (method) => {
       const mock = await startModelServer();
       mock.on({ userMessage: 'hello' }, { content: 'Hello.', usage });
@@ -119,7 +119,7 @@ describe('the headers of a send', () => {
     },
   );
 
-  it('say nothing of models where none was asked', async () => {
+  it('state no usage where no model was called', async () => {
     const agent = await startTestAgent();
     expect(usageOf(await agent.get('/tasks'))).toEqual([null, null, null, null]);
   });

@@ -104,7 +104,7 @@ describe.each(['openai-compatible', 'openai at another address'] as const)('%s',
   });
 });
 
-it('a call that comes as text is an answer, and the log says why it was not made', async () => {
+it('a call in plain text is an answer, and the log has the reason', async () => {
   const url = await startRawModel((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(said('<tool_call>{"name": "echo", "arguments": {}}</tool_call>'));

@@ -57,8 +57,8 @@ async function expectNoKey(daemon: Daemon, ...said: unknown[]): Promise<void> {
   expect(JSON.stringify([...said, stdout, stderr])).not.toContain(canaryKey);
 }
 
-describe.each(wireNames)('the refund agent, told to ask a model over the wire of %s', (wire) => {
-  it('pays once the approver has released the call, and the log is whole', async () => {
+describe.each(wireNames)('the refund agent with a model on the wire of %s', (wire) => {
+  it('pays once the approver has released the call, and the log is complete', async () => {
     const mock = await startModelServer();
     answers(mock);
     const model = { name: 'some-model', ...wires[wire](mock.url) };

@@ -7,7 +7,7 @@ import { startThinkingModel, toldBack } from '../../helpers/thinking-model.ts';
 const ask = { task: { id: 't1', message: { parts: [{ kind: 'text', text: 'refund me' }] } } };
 
 describe.each(wireNames)('a model that thinks and calls two tools over the wire of %s', (wire) => {
-  it('is told its own turn as it said it, then both results, also after a restart in the middle of a hold', async () => {
+  it('receives its own turn unchanged, then both results, also after a restart during a hold', async () => {
     const { url, bodies } = await startThinkingModel(wire);
     const model = { name: 'gpt-5', ...wires[wire](url) };
     const folder = new AgentFolder({ ...deferring({}, { on_restart: 'resume' }), model });

@@ -12,9 +12,9 @@ const failures = {
   'arguments that are no object': [call('pay', [5]), 'the arguments of pay must be an object'],
 } as const;
 
-describe.each(wireNames)('a model over the wire of %s', (wire) => {
+describe.each(wireNames)('a model on the wire of %s', (wire) => {
   it.each(Object.entries(failures))(
-    'reads the error of %s and tries otherwise',
+    'reads the error of %s and tries another way',
     async (_, [first, error]) => {
       const mock = await startModelServer();
       mock.on({ userMessage: 'refund', turnIndex: 0 }, { toolCalls: [first] });
@@ -33,7 +33,7 @@ describe.each(wireNames)('a model over the wire of %s', (wire) => {
   );
 });
 
-it('the log has the end of a failed call, and the rule by which one was turned down', async () => {
+it('the log has the end of a failed call, and the rule of a refused one', async () => {
   const mock = await startModelServer();
   const toolCalls = [call('break', {}), call('refund', {})];
   mock.on({ userMessage: 'refund', hasToolResult: false }, { toolCalls });
@@ -51,7 +51,7 @@ it('the log has the end of a failed call, and the rule by which one was turned d
   ]);
 });
 
-it('a call that a guardrail denies ends the run: no model tries its way around a rule', async () => {
+it('a call that a guardrail denies ends the run, so no model works around a rule', async () => {
   const mock = await startModelServer();
   mock.on({ userMessage: 'refund' }, { toolCalls: [call('pay', { amount: 5 })] });
   const model = { name: 'm', ...wires.anthropic(mock.url) };

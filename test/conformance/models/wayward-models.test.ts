@@ -15,19 +15,19 @@ async function agentWith(limits: object) {
 }
 
 it.each([
-  ['a tool that there is not', [call('launch')], 'unknown tool: launch'],
+  ['an unknown tool', [call('launch')], 'unknown tool: launch'],
   [
-    'a tool with a list for its arguments',
+    'a tool with a list as its arguments',
     [call('pay', [1])],
     'the arguments of pay must be an object',
   ],
   [
-    'more calls at once than are taken',
+    'too many calls at once',
     Array.from({ length: 101 }, () => call('echo')),
     'openai-compatible m asked for more than 100 calls at once; ask for less at once',
   ],
 ])(
-  'a model that asks for %s ends its task with what happened where errors end it, and the next task is served',
+  'a model that requests %s ends its task with a reason where errors end it, and the next task runs',
   async (_, toolCalls, text) => {
     const { mock, agent } = await agentWith({ on_tool_error: 'fail' });
     mock.on({ userMessage: 'go' }, { toolCalls });
@@ -42,7 +42,7 @@ it.each([
   },
 );
 
-it('a model that gets nothing but errors is ended after so many turns, and hears of each before', async () => {
+it('a model that gets only errors is stopped after the allowed turns, and receives each one', async () => {
   const { mock, agent } = await agentWith({ max_failed_turns: 2 });
   mock.on({ userMessage: 'go' }, { toolCalls: [call('break'), call('launch')] });
   const failed = await agent.post('/tasks/send', { task: { id: 't1', ...ask('go') } });
@@ -70,7 +70,7 @@ it.each([
     'tokens_limit',
     2,
   ],
-])('a model that never answers is ended at %j', async (limits, text, reason, runs) => {
+])('a model that never answers is stopped at %j', async (limits, text, reason, runs) => {
   const { mock, agent } = await agentWith(limits);
   const usage = { prompt_tokens: 11, completion_tokens: 7 };
   mock.on({ userMessage: 'go' }, { toolCalls: [call('echo', { n: 1 })], usage });
@@ -82,7 +82,7 @@ it.each([
   expect(textOf(await agent.post('/tasks/send', ask('hello')))).toBe('Hello.');
 });
 
-it('a model with a small window is told of old results in one line, over the wire', async () => {
+it('a model with a small window receives old results in one line, over the wire', async () => {
   const { mock, agent } = await agentWith({ context_budget: 2_000, max_turns: 3 });
   const args = { words: 'x'.repeat(2_000) };
   mock.on({ userMessage: 'go' }, { toolCalls: [call('echo', args)], usage: { prompt_tokens: 0 } });
@@ -102,7 +102,7 @@ it('a model with a small window is told of old results in one line, over the wir
   ]);
 });
 
-it('a message that is longer than the budget fails its task before the model is asked', async () => {
+it('a message above the budget fails its task before the model is called', async () => {
   const { mock, agent } = await agentWith({ context_budget: 1_000 });
   const failed = await agent.post('/tasks/send', ask(`go ${'x'.repeat(8_000)}`));
   expect(textOf(failed)).toMatch(

@@ -28,7 +28,7 @@ describe('a replacement that was killed in the middle', () => {
   };
   const later = () => Date.now() + 61_000;
 
-  it('is put back to what was there, once nobody can be in it any more', async () => {
+  it('is restored once no process can be in it', async () => {
     const folder = folderWith(half);
     await mendSkills(folder, Date.now());
     expect(tree(folder)).toHaveLength(6);
@@ -38,20 +38,20 @@ describe('a replacement that was killed in the middle', () => {
     ]);
   });
 
-  it('leaves the new skill where that is in place', async () => {
+  it('keeps the new skill where that is in place', async () => {
     const folder = folderWith({ ...half, 'skills/weather/SKILL.md': 'new' });
     await mendSkills(folder, later());
     expect(tree(folder)).toEqual(['weather', 'weather/SKILL.md']);
     expect(readFileSync(join(folder, 'skills/weather/SKILL.md'), 'utf8')).toBe('new');
   });
 
-  it('puts a flat skill back', async () => {
+  it('restores a flat skill', async () => {
     const folder = folderWith({ [`skills/${mark}.old.md`]: text });
     await mendSkills(folder, later());
     expect(tree(folder)).toEqual(['weather.md']);
   });
 
-  it('removes nothing of anybody else', async () => {
+  it('removes no files of others', async () => {
     const folder = folderWith({ 'skills/.mine.old/x': 'x', 'skills/.git/y': 'y' });
     await mendSkills(folder, later());
     expect(tree(folder)).toEqual(['.git', '.git/y', '.mine.old', '.mine.old/x']);
@@ -59,7 +59,7 @@ describe('a replacement that was killed in the middle', () => {
 });
 
 describe('a replaced skill', () => {
-  it('is put back whole', async () => {
+  it('is restored completely', async () => {
     const folder = folderWith({
       'skills/weather/SKILL.md': text,
       'skills/weather/scripts/a.sh': 'a',

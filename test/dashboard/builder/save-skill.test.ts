@@ -28,7 +28,7 @@ const readConfig = (folder: string) => readFileSync(join(folder, 'service.yaml')
 const tree = (folder: string) =>
   readdirSync(join(folder, 'skills'), { recursive: true }).map(String).toSorted();
 
-it('puts the old skill back when its variables cannot be read, even where service.yaml is gone by then', async () => {
+it('a saved skill is restored when its variables cannot be read, even where service.yaml was removed', async () => {
   const directory = agentFolder();
   const place = { directory, env: {}, variables: () => Promise.resolve({}) };
   await saveSkill(place, create, Date.now());

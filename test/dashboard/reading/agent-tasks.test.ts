@@ -24,7 +24,7 @@ function agentWith(total: number | undefined, calls: number) {
   return { asked, agent: agent as unknown as WorkspaceAgent };
 }
 
-it('reads the 500 calls that are due first and how many wait, and more when it is asked to', async () => {
+it('the 500 nearest deadlines and the number of waiting calls are read, and more on request', async () => {
   const { asked, agent } = agentWith(1_200, 1_200);
   const usual = await deferralsOf(agent);
   expect([usual.deferrals.length, usual.deferrals[0]?.id, usual.total]).toEqual([
@@ -46,7 +46,7 @@ it('reads the 500 calls that are due first and how many wait, and more when it i
   ]);
 });
 
-it('counts what it reads of an agent that does not say how many wait', async () => {
+it('the read calls are counted for an agent that does not report the number', async () => {
   const { agent } = agentWith(undefined, 3);
   expect((await deferralsOf(agent)).total).toBe(3);
 });

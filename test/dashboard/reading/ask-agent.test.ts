@@ -62,7 +62,7 @@ describe('an agent that a person has named', () => {
       false,
       'agent.test resolves to a loopback address; say that it may be on this machine to ask it',
     ],
-  ])('at %s is not asked (loopback %s)', async (address, mayBeLoopback, problem) => {
+  ])('at %s is not called (loopback %s)', async (address, mayBeLoopback, problem) => {
     const found = await foreign((_, response) => response.end(card), {
       ...{ lookup: leadingTo(address), mayBeLoopback },
     });
@@ -76,14 +76,14 @@ describe('an agent that a person has named', () => {
     'http://2130706433',
     'http://0x7f.1',
     'http://169.254.169.254',
-  ])('by the address %s is not asked', async (text) => {
+  ])('by the address %s is not called', async (text) => {
     const agent = { url: new URL(text), token: null, mayBeLoopback: false, closedPorts: [] };
     expect(await problemOf({ agent, asked: [] })).toMatch(
       / is an? (private|loopback|metadata) address/,
     );
   });
 
-  it('whose name leads elsewhere from one request to the next is asked at no private address', async () => {
+  it('whose name resolves differently between requests is called at no private address', async () => {
     const found = await foreign((_, response) => response.end(card), {
       lookup: leadingTo('127.0.0.1', '10.0.0.1'),
     });
@@ -110,7 +110,7 @@ describe('an agent that a person has named', () => {
     },
   );
 
-  it('that answers with 50 MB is cut off', async () => {
+  it('that answers with 50 MB is cut', async () => {
     let sent = 0;
     const found = await foreign((_, response) => {
       const more = (): void => {
@@ -126,7 +126,7 @@ describe('an agent that a person has named', () => {
     expect(sent).toBeLessThan(50 * 1024 * 1024);
   });
 
-  it('that hangs is left, and so is one that sends a byte at a time', async () => {
+  it('that hangs is disconnected, like one that sends single bytes', async () => {
     const hanging = await foreign(() => undefined);
     const dripping = await foreign((_, response) => {
       const timer = setInterval(() => response.write(' '), 20);
@@ -141,7 +141,7 @@ describe('an agent that a person has named', () => {
     }
   });
 
-  it('that answers no JSON, or none that is a card, is told of', async () => {
+  it('that answers without JSON or a card is reported', async () => {
     const bodies = ['<html>', '[]', '"x"', 'null'];
     const found = await Promise.all(
       bodies.map((body) => foreign((_, response) => response.end(body))),
@@ -152,7 +152,7 @@ describe('an agent that a person has named', () => {
     ]);
   });
 
-  it('is shown the token, and what is reported masks it', async () => {
+  it('receives the token, and errors mask it', async () => {
     const found = await foreign((_, response) => response.end(card), { token: 'canary-token' });
     const seen = await inspectCard(found.agent, never);
     expect(new Set(found.asked.map(({ headers }) => headers.authorization))).toEqual(
@@ -171,7 +171,7 @@ describe('an agent that a person has named', () => {
     expect(found.asked).toHaveLength(0);
   });
 
-  it('is asked below its URL alone', async () => {
+  it('is called below its URL only', async () => {
     const { agent, asked } = await foreign((_, response) => response.end(card));
     for (const path of ['//other.test/', '@other.test/', 'x', '', '/\\..\\x:y@z']) {
       const call = { method: 'GET', path, headers: {}, body: null, signal: never } as const;
@@ -195,7 +195,7 @@ it('an agent is named by its URL or by that of its card', () => {
   ).toEqual(['https://a.example/', 'https://a.example/x', null, null, null]);
 });
 
-it('the path of old says that it is of old', async () => {
+it('the old card path is reported as old', async () => {
   const good = await foreign((request, response) => {
     if (request.url === '/.well-known/agent.json') {
       response.setHeader('Deprecation', 'true');

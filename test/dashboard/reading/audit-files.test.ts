@@ -24,7 +24,7 @@ function openAfter(swap: () => void): typeof open {
   };
 }
 
-it('opens the log of an agent once, and reads what was opened when another takes its name', async () => {
+it('the log of an agent is opened once, and that file is read when another replaces it', async () => {
   const { directory, elsewhere } = agentWithLog();
   const log = await openAuditLog(directory, {});
   const path = join(directory, '.service/audit.ndjson');
@@ -34,7 +34,7 @@ it('opens the log of an agent once, and reads what was opened when another takes
   await log.close();
 });
 
-it('does not follow a link that takes the place of the log before it is opened', async () => {
+it('a link that replaces the log before it is opened is not followed', async () => {
   const { directory, elsewhere } = agentWithLog();
   const path = join(directory, '.service/audit.ndjson');
   const swapped = openAfter(() => {
@@ -44,7 +44,7 @@ it('does not follow a link that takes the place of the log before it is opened',
   await expect(openAuditLog(directory, {}, swapped)).rejects.toMatchObject({ status: 409 });
 });
 
-it('does not follow a link that takes the place of a folder on the way', async () => {
+it('a link that replaces a parent folder is not followed', async () => {
   const { directory, elsewhere } = agentWithLog();
   const folder = join(directory, '.service');
   const swapped = openAfter(() => {

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { auditReader } from '../../../src/dashboard/reading/audit-reader.ts';
 import { deferring, launchAgent } from '../../helpers/test-agent.ts';
 
-it('tells of each event of a task with its own fields, and of no envelope', async () => {
+it('each event of a task is shown with its own fields, without the envelope', async () => {
   const agent = await launchAgent(deferring());
   onTestFinished(() => agent.close());
   void agent.send('t1', [{ tool: 'pay', args: {} }, { say: 'paid' }]);

@@ -24,7 +24,7 @@ function endless() {
   return { verify, stopped };
 }
 
-it('verifies a log once for what it holds, however many ask at once', async () => {
+it('a log is verified once for its content, for any number of callers', async () => {
   const { verify, verdicts, count } = counted();
   const asked = await Promise.all([
     verdicts.of(log, verify, signal),
@@ -37,7 +37,7 @@ it('verifies a log once for what it holds, however many ask at once', async () =
   expect(count()).toBe(2);
 });
 
-it('tells a log of one folder from that of another', async () => {
+it('the logs of two folders are distinguished', async () => {
   const { verify, verdicts, count } = counted();
   for (const name of ['one', 'other', 'one', 'other']) {
     await verdicts.of({ ...log, name }, verify, signal);
@@ -45,14 +45,14 @@ it('tells a log of one folder from that of another', async () => {
   expect(count()).toBe(2);
 });
 
-it('keeps no failure', async () => {
+it('a failed verification is not cached', async () => {
   const { verify, verdicts } = counted();
   const failing: Verify = () => Promise.reject(new Error('the disk is gone'));
   await expect(verdicts.of(log, failing, signal)).rejects.toThrow('the disk is gone');
   expect(await verdicts.of(log, verify, signal)).toEqual({ ok: true, events: 1 });
 });
 
-it('stops when the last of those who wait has left, and begins anew for the next', async () => {
+it('a verification stops when its last caller has disconnected, and starts again for the next', async () => {
   const verdicts = new AuditVerdicts();
   const { verify, stopped } = endless();
   const [first, last] = [new AbortController(), new AbortController()];

@@ -53,17 +53,17 @@ describe('the policy of an agent warns', () => {
 
   it.each([
     [
-      'that an approver can never match (section 4.3)',
+      'of an approver that can never match (section 4.3)',
       '{to: "channel:console:*", approvers: [ann, bo@example.com]}',
       'is not an email, so it can never match and locks that person out',
     ],
     [
-      'that a wait is longer than a chat waits (section 8)',
+      'of a wait longer than a chat waits (section 8)',
       '{to: "channel:slack:#till", timeout: 10m}',
       'is longer than the 6m0s that a channel waits for an answer',
     ],
     [
-      'that the adapter of a target does not run (section 8.1)',
+      'of a target whose adapter does not run (section 8.1)',
       '{to: "channel:slack:#till", timeout: 5m}',
       'the slack adapter is not in channels, so no approver is notified',
     ],
@@ -73,8 +73,8 @@ describe('the policy of an agent warns', () => {
   });
 });
 
-describe('the policy of an agent says', () => {
-  it('who decides, how many, by when, and what the sign-in has to be', async () => {
+describe('the policy of an agent shows', () => {
+  it('the approvers, the quorum, the deadline, and the sign-in level', async () => {
     const rule =
       '{to: "channel:console:*", timeout: 4m, approvers: [ann@example.com, ben@example.com], quorum: 2, four_eyes: true, escalate_to: "channel:console:managers"}';
     const directory = folderWith(
@@ -110,7 +110,7 @@ describe('the policy of an agent says', () => {
     });
   });
 
-  it('what the last start of the agent said of admission, whatever the environment of the dashboard', async () => {
+  it('admission as the last start of the agent reported it, with any environment of the dashboard', async () => {
     const directory = folderWith();
     const off =
       'admission: off, because SERVICE_PLATFORM_TOKEN is not set; set it, or unset SERVICE_ADMISSION_URL';
@@ -144,7 +144,7 @@ describe('the policy of an agent says', () => {
     });
   });
 
-  it('that the platform refused, when that was the last that was noted', async () => {
+  it('a refusal of the platform, when it was the last record', async () => {
     const directory = folderWith();
     const event = {
       ...{ event: 'task_admission_denied', ts: '2026-01-03T00:00:00.000Z', seq: 1 },
@@ -161,7 +161,7 @@ describe('the policy of an agent says', () => {
     });
   });
 
-  it('nothing of admission that nobody knows while the secrets are locked', async () => {
+  it('nothing about admission while it is unknown because the secrets are locked', async () => {
     const directory = folderWith('secrets: {providers: [encrypted-file]}\n');
     writeFileSync(join(directory, '.service/secrets.enc'), '{}');
     const { admission, warnings } = await policy(directory);

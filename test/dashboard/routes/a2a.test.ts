@@ -26,7 +26,7 @@ async function opened() {
   return { dashboard, agent, lines };
 }
 
-it('reads the card of an agent of the workspace in every form, and its path of old', async () => {
+it('the card of an agent of the workspace is read in every form, and on its old path', async () => {
   const { dashboard, agent } = await opened();
   expect(await dashboard.post('/api/a2a/card', { agent: 'till' })).toMatchObject({ status: 409 });
   await agent.start(dashboard);
@@ -52,7 +52,7 @@ it('reads the card of an agent of the workspace in every form, and its path of o
   expect(body.cards[0].card_sha256).toBe(published.fields.card_sha256);
 }, 120_000);
 
-it('asks a foreign agent on this machine when the person says so alone, and tells its answer as it comes', async () => {
+it('a foreign agent on this machine is called only on request, and its answer is streamed', async () => {
   const { dashboard, lines } = await opened();
   let end = (): void => undefined;
   const server = createServer((request, response) => {
@@ -95,7 +95,7 @@ it('asks a foreign agent on this machine when the person says so alone, and tell
   expect(JSON.stringify(lines)).not.toContain(token);
 }, 120_000);
 
-it('leaves a foreign agent when the person does', async () => {
+it('a foreign agent is disconnected when the person leaves', async () => {
   const { dashboard } = await opened();
   let open = 0;
   const server = createServer((_, response) => {
@@ -123,13 +123,13 @@ it.each([
   [{ url: 'http://x.example', token: 'a\r\nX: y' }, 'token cannot be used'],
   [{ url: 'http://x.example', method: 'GET', path: '//evil' }, 'path cannot be used'],
   [{ url: 'http://x.example', method: 'PUT', path: '/' }, 'method cannot be used'],
-])('refuses %j', async (given, error) => {
+])('a request of %j is refused', async (given, error) => {
   const { dashboard } = await opened();
   const path = 'method' in given ? '/api/a2a/send' : '/api/a2a/card';
   expect(await dashboard.post(path, given)).toMatchObject({ status: 400, body: { error } });
 });
 
-it('does not ask itself, by whatever name', async () => {
+it('the dashboard does not call itself, under any name', async () => {
   const { dashboard } = await opened();
   for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
     const url = `http://${host}:${dashboard.dashboard.port}`;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { atMost } from '../../../src/dashboard/routes/at-most.ts';
 import { Problem } from '../../../src/http/wire/problem.ts';
 
-it('refuses who comes while so many run, and no one once they have ended, well or not', async () => {
+it('requests above the limit are refused, and accepted after others ended, well or not', async () => {
   const run = atMost(2, { status: 429, error: 'two run; end one of them first' });
   const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   const running = [run(() => first.promise), run(() => second.promise)];

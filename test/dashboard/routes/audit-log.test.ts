@@ -24,7 +24,7 @@ describe('the audit log of an agent over HTTP', () => {
     'audit.ndjson': newer.lines.join(''),
   };
 
-  it('is one over all its files, and says whether it verifies unless nobody wants to know', async () => {
+  it('is one over all its files, and reports whether it verifies unless that is switched off', async () => {
     const page = await dashboardOf(files);
     const { body } = await page.get('/api/agents/refunds/audit?limit=5');
     const folder = join(page.workspace, 'refunds/.service');
@@ -42,7 +42,7 @@ describe('the audit log of an agent over HTTP', () => {
     expect(quick.body).toEqual(others);
   });
 
-  it('has the lines of a range of time', async () => {
+  it('contains the lines of a range of time', async () => {
     const [hour, day] = [3_600_000, 86_400_000];
     const past = [30 * day, 3 * day, hour].map((ago) => new Date(Date.now() - ago).toISOString());
     const { lines } = logOf(past.map((ts) => ({ event: 'x', ts })));
@@ -68,7 +68,7 @@ describe('the audit log of an agent over HTTP', () => {
     });
   });
 
-  it('is given byte for byte, from line to line', async () => {
+  it('is returned byte for byte, from line to line', async () => {
     const { dashboard } = await dashboardOf(files);
     const address = `http://127.0.0.1:${dashboard.port}/api/agents/refunds/audit/lines`;
     const whole = await fetch(address);
@@ -81,7 +81,7 @@ describe('the audit log of an agent over HTTP', () => {
     expect(await part.text()).toBe([...older.lines, ...newer.lines].slice(2, 5).join(''));
   });
 
-  it('tells which line of it a break is at', async () => {
+  it('names the line of a break', async () => {
     const broken = newer.lines.with(1, (newer.lines[1] ?? '').replace('"n":1', '"n":9')).join('');
     const page = await dashboardOf({ ...files, 'audit.ndjson': broken });
     const { body } = await page.get('/api/agents/refunds/audit');
@@ -91,7 +91,7 @@ describe('the audit log of an agent over HTTP', () => {
     });
   });
 
-  it('has no file of it open once the client has left, or has all of it', async () => {
+  it('keeps no file open after the client has disconnected, or has all of it', async () => {
     const long = logOf(events(1)).lines[0]!.repeat(60_000);
     const { dashboard, workspace } = await dashboardOf({ 'audit.ndjson': long });
     const address = `http://127.0.0.1:${dashboard.port}/api/agents/refunds/audit`;

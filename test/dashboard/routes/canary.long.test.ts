@@ -139,7 +139,7 @@ function routesOfSources(): string[] {
   return [...found].map(([, method, path]) => `${method} ${path}`).toSorted();
 }
 
-it('shows no key in any byte of an answer, of its log and of its events (WEB-8)', async () => {
+it('no key is in any byte of an answer, of its log and of its events (WEB-8)', async () => {
   expect(Object.keys(requests).toSorted()).toEqual(routesOfSources());
 
   const logged: unknown[] = [];

@@ -27,7 +27,7 @@ async function withAgent() {
 }
 
 describe('the configuration of an agent', () => {
-  it('is read and written whole', async () => {
+  it('is read and written completely', async () => {
     const { page, path, put } = await withAgent();
     const { body, headers } = await page.get('/api/agents/till/config');
     expect(body).toEqual({ content: text, path, etag: headers.get('etag') });
@@ -52,7 +52,7 @@ describe('the configuration of an agent', () => {
     expect(checked.body).toEqual({ valid: true, errors: [], warnings: [] });
   });
 
-  it('is not written over what somebody else wrote (WEB-11)', async () => {
+  it('does not replace a concurrent change (WEB-11)', async () => {
     const { page, path, put } = await withAgent();
     const { body } = await page.get('/api/agents/till/config');
     const theirs = 'agent_id: till\nversion: 3.0.0\n';
@@ -64,7 +64,7 @@ describe('the configuration of an agent', () => {
     expect((await put(text)).status).toBe(428);
   });
 
-  it('is written by one of many that save at once, and each of the others sees what that one wrote', async () => {
+  it('is written by one of many concurrent saves, and the others receive that version', async () => {
     const { page, path, put } = await withAgent();
     const { body } = await page.get('/api/agents/till/config');
     const texts = Array.from({ length: 8 }, (_, n) => `agent_id: till\nversion: ${n + 2}.0.0\n`);
@@ -77,7 +77,7 @@ describe('the configuration of an agent', () => {
     expect(readdirSync(page.workspace)).toEqual(['service.yaml']);
   });
 
-  it('keeps its mode, and waits for no save that was killed', async () => {
+  it('keeps its mode, and does not wait for a killed save', async () => {
     const { page, path, put } = await withAgent();
     const { body } = await page.get('/api/agents/till/config');
     chmodSync(path, 0o640);
@@ -89,7 +89,7 @@ describe('the configuration of an agent', () => {
     expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual([next, 0o640]);
   });
 
-  it('is not written while somebody else saves, which is said', async () => {
+  it('is not written during another save, and that is reported', async () => {
     const { page, path, put } = await withAgent();
     const { body } = await page.get('/api/agents/till/config');
     mkdirSync(`${path}.saving`);
@@ -98,7 +98,7 @@ describe('the configuration of an agent', () => {
     expect(refused.body.error).toContain('save again in a moment');
   });
 
-  it('is refused when it is too long, too deep or no text', async () => {
+  it('is refused when it is too long, too deep or not text', async () => {
     const { page, put } = await withAgent();
     const { body } = await page.get('/api/agents/till/config');
     const long = `agent_id: till\n# ${'x'.repeat(300_000)}\n`;

@@ -17,7 +17,7 @@ function serviceOf({ workspace }: TestDashboard, name: string) {
   };
 }
 
-it('makes an agent from its name alone, tells of it, and starts nothing', async () => {
+it('an agent is created from its name, announced, and not started', async () => {
   const dashboard = await openDashboard();
   const events = await dashboard.stream('/api/events');
   const { status, body } = await dashboard.post('/api/create', { name: 'Refund Desk' });
@@ -33,7 +33,7 @@ it('makes an agent from its name alone, tells of it, and starts nothing', async 
   expect(readdirSync(join(directory, '.service'))).toEqual(['service.schema.json']);
 });
 
-it('makes a gate, and shows its files before', async () => {
+it('a gate is created, after a preview of its files', async () => {
   const dashboard = await openDashboard();
   const answers = { name: 'Coding Agents', provider: 'gate', tools: { names: ['file_write'] } };
   const { body: preview } = await dashboard.post('/api/wizard/preview', answers);
@@ -51,7 +51,7 @@ it('makes a gate, and shows its files before', async () => {
 it.each<[what: string, sent: unknown, error: string]>([
   ['no name', {}, 'the name is at most 64'],
   ['an empty name', { name: '' }, 'the name is at most 64'],
-  ['a name that is no text', { name: 5 }, 'the name is at most 64'],
+  ['a name that is not a string', { name: 5 }, 'the name is at most 64'],
   ...['..', '../x', '/etc', '..\\x', 'a/b', '%2e%2e%2fx', 'x\0', 'x'.repeat(65), '.hidden'].map(
     (name) =>
       [`the name ${JSON.stringify(name)}`, { name }, 'the name is at most 64'] as [
@@ -66,7 +66,7 @@ it.each<[what: string, sent: unknown, error: string]>([
     'ldap is not a way to sign in; known are none, oidc, http_verifier, cloud_sigv4, cloud_iap, directory_ad, custom',
   ],
   [
-    'a mode that is no text',
+    'a mode that is not a string',
     { name: 'x', auth: { mode: 5 } },
     'this is not a way to sign in; known are none, oidc, http_verifier, cloud_sigv4, cloud_iap, directory_ad, custom',
   ],
@@ -91,27 +91,27 @@ it.each<[what: string, sent: unknown, error: string]>([
     'Address of the verifier is missing',
   ],
   [
-    'a mode of egress that is no text',
+    'an egress mode that is not a string',
     { name: 'x', egress: { mode: 1 } },
     'this is not a mode of egress; known are allowlist, deny-all, dev-open',
   ],
   [
-    'an approval that is none',
+    'an invalid approval',
     { name: 'x', approvals: { datetime_now: true } },
     'datetime_now: the approval target must be a target such as channel:console:* or channel:slack:#ops',
   ],
   [
-    'approvers that are none',
+    'invalid approvers',
     { name: 'x', approvals: { datetime_now: { approvers: 7 } } },
     'approvers are emails',
   ],
   [
-    'a passphrase that is no text',
+    'a passphrase that is not a string',
     { name: 'x', security: { passphrase: 5 } },
     'the passphrase is one line',
   ],
   [
-    'a variable that steers programs',
+    'a variable that controls programs',
     { name: 'x', security: { variables: { LD_PRELOAD: 'x' } } },
     'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY',
   ],
@@ -121,23 +121,23 @@ it.each<[what: string, sent: unknown, error: string]>([
     'line break',
   ],
   [
-    'a provider there is not',
+    'an unknown provider',
     { name: 'x', provider: 'vax' },
     'vax is not a provider; known are scripted, openai, anthropic, google, ollama, openai-compatible',
   ],
   [
-    'a skill there is not',
+    'an unknown skill',
     { name: 'x', skills: ['nothing-like-it'] },
     'nothing-like-it is not a skill of the registry; known are csv-report, dns-lookup, email-send, feature-flags, github-issues, http-health, json-diff, kubernetes, log-search, prometheus-query, release-notes, slack-post, sqlite-query, stripe-refunds, webhook-post',
   ],
-])('refuses %s with 400 and writes nothing', async (_, sent, error) => {
+])('%s is refused with 400 and nothing is written', async (_, sent, error) => {
   const dashboard = await openDashboard();
   const { status, body } = await dashboard.post('/api/create', sent);
   expect({ status, files: readdirSync(dashboard.workspace) }).toEqual({ status: 400, files: [] });
   expect(body.error).toContain(error);
 });
 
-it('refuses what is no object, and a folder that is there', async () => {
+it('a value that is not an object, and an existing folder, are refused', async () => {
   const dashboard = await openDashboard((workspace) => mkdirSync(join(workspace, 'taken')));
   for (const sent of [[], 'x', 5, null]) {
     expect((await dashboard.post('/api/create', sent)).status).toBe(400);
@@ -151,7 +151,7 @@ it('refuses what is no object, and a folder that is there', async () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it('makes one agent of many who ask for the same name at once', async () => {
+it('one agent is created of many concurrent requests with one name', async () => {
   const dashboard = await openDashboard();
   const asked = await Promise.all(
     Array.from({ length: 6 }, () => dashboard.post('/api/create', { name: 'one' })),
@@ -161,7 +161,7 @@ it('makes one agent of many who ask for the same name at once', async () => {
   expect(readdirSync(dashboard.workspace)).toEqual(['one']);
 });
 
-it('keeps a claim map as it is nested', async () => {
+it('a claim map keeps its nesting', async () => {
   const dashboard = await openDashboard();
   const settings = {
     ...{ issuer: 'https://id.example.com', audience: 'refunds' },
@@ -171,7 +171,7 @@ it('keeps a claim map as it is nested', async () => {
   expect(serviceOf(dashboard, 'x').auth).toEqual({ providers: [{ type: 'oidc', settings }] });
 });
 
-it('drops a claim of groups, which no setting here takes and no identity holds', async () => {
+it('a claim of groups is dropped, because no setting here uses it', async () => {
   const dashboard = await openDashboard();
   const settings = { issuer: 'https://id.example.com', audience: 'refunds' };
   const auth = {
@@ -184,7 +184,7 @@ it('drops a claim of groups, which no setting here takes and no identity holds',
   expect(serviceOf(dashboard, 'x').auth).toEqual({ providers: [{ type: 'oidc', settings: kept }] });
 });
 
-it.each(['none', 'custom'])('checks and writes no settings for the mode %s', async (mode) => {
+it.each(['none', 'custom'])('no settings are checked or written for the mode %s', async (mode) => {
   const dashboard = await openDashboard();
   const auth = { mode, settings: { issuer: 5, whatever: [] } };
   expect((await dashboard.post('/api/create', { name: 'x', auth })).status).toBe(201);
@@ -193,7 +193,7 @@ it.each(['none', 'custom'])('checks and writes no settings for the mode %s', asy
   expect(text.includes('# auth:')).toBe(mode === 'custom');
 });
 
-it('drops every unknown key in silence, wherever it stands', async () => {
+it('every unknown key is dropped silently, at any place', async () => {
   const dashboard = await openDashboard();
   const modes = ['oidc', 'http_verifier', 'cloud_sigv4', 'cloud_iap', 'directory_ad'];
   const known = {
@@ -256,7 +256,7 @@ it('drops every unknown key in silence, wherever it stands', async () => {
   expect(({} as { evil?: number }).evil).toBeUndefined();
 });
 
-it('shows no secret in any answer, event, log or name, and keeps it for its owner alone', async () => {
+it('no secret is in any answer, event, log or name, and its file is for its owner only', async () => {
   const said: unknown[] = [];
   const note = (...all: unknown[]) => void said.push(all);
   const log: Log = { info: note, warn: note, error: note };
@@ -299,7 +299,7 @@ it('shows no secret in any answer, event, log or name, and keeps it for its owne
   }
 });
 
-it('encrypts what is kept with a passphrase, which the agent is then started with', async () => {
+it('secrets are encrypted with a passphrase, with which the agent is then started', async () => {
   const dashboard = await openDashboard();
   const security = { variables: { SHOP_KEY: 'CANARY' }, passphrase: 'a long passphrase' };
   await dashboard.post('/api/create', { name: 'desk', security });
@@ -310,7 +310,7 @@ it('encrypts what is kept with a passphrase, which the agent is then started wit
   expect(body.needs_passphrase).toBe(true);
 });
 
-it('says what would be made, where it leads and what is wrong, and makes nothing', async () => {
+it('the preview shows the new agent, its hosts and its errors, and creates nothing', async () => {
   const dashboard = await openDashboard();
   const { body } = await dashboard.post('/api/wizard/preview', {
     ...{ name: 'desk', provider: 'anthropic', model: 'claude-haiku-4-5', channels: ['telegram'] },
@@ -340,7 +340,7 @@ it('says what would be made, where it leads and what is wrong, and makes nothing
   expect(readdirSync(dashboard.workspace)).toEqual([]);
 });
 
-it('offers what the steps check by', async () => {
+it('the offers are the lists that the steps check', async () => {
   const dashboard = await openDashboard();
   const { body } = await dashboard.get('/api/wizard/meta');
   expect(Object.keys(body).toSorted()).toEqual([
@@ -358,7 +358,7 @@ it('offers what the steps check by', async () => {
   expect(body).toMatchObject({ steps: [...steps], answers: firstAnswers });
 });
 
-it('makes nothing where the folder cannot be written, and says so', async () => {
+it('nothing is created where the folder is not writable, and that is reported', async () => {
   const dashboard = await openDashboard();
   if (process.getuid?.() === 0) return;
   chmodSync(dashboard.workspace, 0o500);

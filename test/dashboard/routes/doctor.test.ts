@@ -23,7 +23,7 @@ function checking(folder: string): string[] {
     });
 }
 
-it('checks an agent as the command does, shows no secret, and refuses a third check at once', async () => {
+it('doctor checks an agent as the command does, shows no secret, and refuses a third concurrent check', async () => {
   let folder!: AgentFolder;
   const dashboard = await openDashboard((workspace) => {
     const agent = new WorkspaceAgent(workspace, 'till', deferring());
@@ -54,7 +54,7 @@ it('checks an agent as the command does, shows no secret, and refuses a third ch
   expect(JSON.stringify(body)).not.toContain(canary);
 }, 120_000);
 
-it('ends the checks when who asked for them leaves', async () => {
+it('doctor stops the checks when its caller disconnects', async () => {
   let folder!: AgentFolder;
   const dashboard = await openDashboard((workspace) => {
     folder = new WorkspaceAgent(workspace, 'till', deferring()).folder;
@@ -69,7 +69,7 @@ it('ends the checks when who asked for them leaves', async () => {
   await vi.waitUntil(() => checking(folder.path).length === 0, { timeout: 60_000 });
 }, 120_000);
 
-it('tells the figures of an agent that runs, and that one which does not run has none', async () => {
+it('doctor shows the figures of a running agent, and none for a stopped one', async () => {
   let agent!: WorkspaceAgent;
   const dashboard = await openDashboard((workspace) => {
     agent = new WorkspaceAgent(workspace, 'till', deferring());

@@ -9,7 +9,7 @@ function makeAgent(workspace: string, name: string, text = `agent_id: ${name}\n`
 }
 
 describe('the stream of the dashboard', () => {
-  it('begins with reset, and tells of agents that come, change and go without a reload', async () => {
+  it('begins with reset, and reports new, changed and removed agents without a reload', async () => {
     const page = await openDashboard();
     const events = await page.stream('/api/events');
     expect(await events.next()).toMatchObject({ event: 'reset', data: {} });
@@ -24,7 +24,7 @@ describe('the stream of the dashboard', () => {
     events.leave();
   });
 
-  it('goes on where a client left off, without a gap', async () => {
+  it("continues from the client's position, without a gap", async () => {
     const page = await openDashboard();
     const events = await page.stream('/api/events');
     const { id: first } = (await events.next())!;
@@ -41,7 +41,7 @@ describe('the stream of the dashboard', () => {
   });
 
   it.each(['', 'of.another', '0.1', 'x', '9'.repeat(40)])(
-    'has a client that comes with %j read everything anew',
+    'lets a client with %j read everything again',
     async (lastEventId) => {
       const page = await openDashboard();
       const events = await page.stream('/api/events', { lastEventId });
@@ -50,7 +50,7 @@ describe('the stream of the dashboard', () => {
     },
   );
 
-  it('says how it is to be treated on its way', async () => {
+  it('has headers for proxies', async () => {
     const page = await openDashboard();
     const events = await page.stream('/api/events');
     const { headers } = events.response;

@@ -53,7 +53,7 @@ async function withAgent(service: string, files: Record<string, string> = {}) {
 
 vi.setConfig({ testTimeout: 120_000 });
 
-describe('the model of a folder that somebody else has made', () => {
+describe('the model of a folder from another person', () => {
   it.each<[string, (url: string) => string]>([
     [
       'an address with a variable',
@@ -70,16 +70,16 @@ describe('the model of a folder that somebody else has made', () => {
       (url) => `{provider: openai-compatible, name: "m-\${SHOP_KEY}", base_url: "${url}"}`,
     ],
     [
-      'a key by its name',
+      'a key variable',
       (url) =>
         `{provider: openai, name: m, base_url: "${url}", api_key_env: AWS_SECRET_ACCESS_KEY}`,
     ],
-    ['the usual key', (url) => `{provider: openai, name: m, base_url: "${url}"}`],
+    ['the default key', (url) => `{provider: openai, name: m, base_url: "${url}"}`],
     [
       'an organisation with a variable',
       (url) => `{provider: openai, name: m, base_url: "${url}", organization_id: "\${SHOP_KEY}"}`,
     ],
-  ])('hears nothing of the variables of the dashboard by %s', async (_, model) => {
+  ])('receives no variable of the dashboard by %s', async (_, model) => {
     const { heard, url } = await listener();
     const { page, log } = await withAgent(`agent_id: till\nmodel: ${model(url)}\n`);
     const answer = await page.post(`${root}/chat`, talk);
@@ -89,7 +89,7 @@ describe('the model of a folder that somebody else has made', () => {
     expect(JSON.stringify([answer.body, status.body, prompt.body, log])).not.toContain(canary);
   });
 
-  it('hears nothing of them by the settings of a workspace', async () => {
+  it('receives none by the settings of a workspace', async () => {
     const { heard, url } = await listener();
     for (const settings of [
       `provider: openai\nmodel: m\nbase_url: ${url}\n`,
@@ -109,7 +109,7 @@ describe('the model of a folder that somebody else has made', () => {
 });
 
 describe('a conversation with the builder', () => {
-  it('leaves the dashboard to others, however many are kept open', async () => {
+  it('does not block the dashboard, however many are open', async () => {
     let asked = 0;
     const server = createServer((request) => {
       request.resume();
@@ -133,18 +133,18 @@ describe('a conversation with the builder', () => {
   });
 });
 
-describe('a skill as a model writes it', () => {
+describe('a skill written by a model', () => {
   const long = (text: string) => text.repeat(Math.ceil(900_000 / text.length)).slice(0, 900_000);
   const head = '---\nname: weather\ndescription: d\n';
 
   it.each<[string, string]>([
     ['tool headings', `${weather}${long('## Tool: a\n')}`],
     ['fences', `${weather}${long('```\n')}`],
-    ['lines of another kind', `${weather}${long('#\r')}`.slice(0, 200_000)],
+    ['lines of another language', `${weather}${long('#\r')}`.slice(0, 200_000)],
     ['held tools', `${head}metadata: {service: {held: [${long('a,')}]}}\n---\n`],
     ['keys', `${head}${long('a: b\n')}---\n`],
     ['levels', `${head}tags: ${'['.repeat(60_000)}\n---\n`],
-  ])('is not read when it has so many %s that nobody else would be served', async (_, text) => {
+  ])('is not parsed when it has so many %s that it would block others', async (_, text) => {
     const { page } = await openBuilder({ files: { 'till/skills/weather/SKILL.md': weather } });
     const body = { skill_md: text, scripts: {}, mode: 'edit', editing_name: 'weather' };
     const { status, body: said } = await page.post(`${root}/validate`, body);
@@ -152,7 +152,7 @@ describe('a skill as a model writes it', () => {
     expect(said.errors).toMatchObject([{ rule: 'frontmatter_yaml' }]);
   });
 
-  it('brings no line of its own into service.yaml by its hosts', async () => {
+  it('adds no other line to service.yaml through its hosts', async () => {
     for (const host of [
       '*',
       '127.0.0.1:4200',
@@ -195,7 +195,7 @@ async function secondOf(workspace: string): Promise<AgentClient> {
 }
 
 describe('two dashboards at once', () => {
-  it('make an agent of one name once, and leave nothing of the others', async () => {
+  it('create an agent with one name once, and leave no files of the others', async () => {
     const one = await openDashboard();
     const two = await secondOf(one.workspace);
     const all = await Promise.all(
@@ -240,8 +240,8 @@ describe('two dashboards at once', () => {
   });
 });
 
-describe('a folder of skills that somebody else has made', () => {
-  it('has its pipes read by nobody', async () => {
+describe('a folder of skills from another person', () => {
+  it('has no pipe that is read', async () => {
     const { page } = await openBuilder();
     const skills = join(page.workspace, 'till/skills');
     for (const name of ['pipe', 'scripts-pipe'])

@@ -35,7 +35,7 @@ const cases = Object.keys(files).flatMap((file) =>
 );
 
 describe('an agent in the workspace', () => {
-  it.each(cases)('whose %s is %s keeps nobody from the others', async (file = '', thing = '') => {
+  it.each(cases)('whose %s is %s does not block the others', async (file = '', thing = '') => {
     const page = await openDashboard((workspace) => {
       const folder = join(workspace, 'bad');
       mkdirSync(join(folder, 'skills/count/scripts'), { recursive: true });
@@ -58,7 +58,7 @@ describe('an agent in the workspace', () => {
 describe('the audit log of an agent', () => {
   const secret = '{"event":"of somebody else"}\n';
 
-  it('is not shown from outside of its folder, which says where it lies', async () => {
+  it('is not shown from outside its folder, and its place is named', async () => {
     const elsewhere = join(temporaryFolder(), 'notes.ndjson');
     writeFileSync(elsewhere, secret);
     const page = await openDashboard((workspace) => {
@@ -79,7 +79,7 @@ describe('the audit log of an agent', () => {
   });
 
   it.each(['audit.ndjson', 'audit-000000000001.ndjson'])(
-    'is not shown when its %s is a link that leads out',
+    'is not shown when its %s is a link out of the folder',
     async (name) => {
       const elsewhere = join(temporaryFolder(), 'notes.ndjson');
       writeFileSync(elsewhere, secret);
@@ -97,8 +97,8 @@ describe('the audit log of an agent', () => {
   );
 });
 
-describe('a folder that takes the name of an agent', () => {
-  it('is not spoken to in its place, whatever it is called', async () => {
+describe('a folder with the name of an agent', () => {
+  it('is not addressed as the agent, under any name', async () => {
     const page = await openDashboard((workspace) => {
       mkdirSync(join(workspace, 'desk'));
       writeFileSync(join(workspace, 'desk/service.yaml'), 'agent_id: desk\n');

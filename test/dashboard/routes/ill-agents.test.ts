@@ -130,9 +130,9 @@ const ills: [string, number, string | RegExp, Opened][] = [
   ],
 ];
 
-describe('an agent of ill will', () => {
+describe('a hostile agent', () => {
   it.each(ills)(
-    'that %s is answered for with %i and a sentence, while another answers',
+    'that %s is reported with %i and a message, while another answers',
     async (_, status, sentence, open) => {
       const ill = await open();
       const clock = status === 504 ? hastyClock() : systemClock();
@@ -155,7 +155,7 @@ describe('an agent of ill will', () => {
     },
   );
 
-  it('that hangs keeps nobody waiting for what waits elsewhere, and is asked on until it says', async () => {
+  it('that hangs does not delay other waiting calls, and is asked again until it answers', async () => {
     const hanging: ServerResponse[] = [];
     let isFast = false;
     const ill = await IllAgent.open((request, to) => {
@@ -189,14 +189,14 @@ describe('an agent of ill will', () => {
     expect((await page.get('/api/deferrals')).body).toMatchObject({ deferrals: [], unasked: [] });
   });
 
-  it('is shown no token before it has proved who it is', async () => {
+  it('receives no token before it has proved its identity', async () => {
     const impostor = await IllAgent.open(well, false);
     const page = await openWith(impostor);
     await askAll(page, 'ill');
     expect([impostor.asked, impostor.shown]).toEqual([[], []]);
   });
 
-  it('leads the dashboard nowhere else', async () => {
+  it('leads the dashboard to no other address', async () => {
     const reached: (string | undefined)[] = [];
     const elsewhere = await listenOnLoopback(
       createServer((request, response) => {
@@ -215,7 +215,7 @@ describe('an agent of ill will', () => {
     expect([headers.get('location'), reached]).toEqual([null, []]);
   });
 
-  it('says no task where one was asked for, and that is said', async () => {
+  it('answers a task request without a task, and that is reported', async () => {
     const page = await openWith(await IllAgent.open((_, to) => void to.end('[1, 2]')));
     const { status, body } = await page.get('/api/agents/ill/tasks/t1');
     expect([status, body]).toEqual([502, { error: 'the agent did not return a task' }]);
@@ -237,8 +237,8 @@ function taking(tell: (response: ServerResponse) => void): RequestListener {
 
 const progress = (text: string) => `event: progress\ndata: ${JSON.stringify({ text })}\n\n`;
 
-describe('a conversation with an agent of ill will', () => {
-  it('that never ends is left when its reader leaves', async () => {
+describe('a conversation with a hostile agent', () => {
+  it('that never ends is disconnected when its reader disconnects', async () => {
     const closed = Promise.withResolvers<void>();
     const ill = await IllAgent.open(
       taking((to) => {
@@ -256,7 +256,7 @@ describe('a conversation with an agent of ill will', () => {
     await closed.promise;
   });
 
-  it('is left when its reader takes nothing of it', async () => {
+  it('is disconnected when its reader reads nothing', async () => {
     const closed = Promise.withResolvers<void>();
     const ill = await IllAgent.open(
       taking((to) => {
@@ -278,7 +278,7 @@ describe('a conversation with an agent of ill will', () => {
     expect((await page.get('/api/agents/well/tasks')).status).toBe(200);
   });
 
-  it('is followed for nobody who left before the agent took the message', async () => {
+  it('is not followed for a reader that left before the agent accepted the message', async () => {
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<void>();
@@ -313,26 +313,29 @@ describe('a conversation with an agent of ill will', () => {
   it.each([
     ['no JSON', 'event: progress\ndata: {\n\n'],
     ['nothing', ''],
-  ])('ends with an error and its session when the agent sends %s and hangs up', async (_, text) => {
-    const ill = await IllAgent.open(
-      taking((to) => {
-        to.write(`: open\n\n${text}`);
-        setTimeout(() => to.destroy(), 50);
-      }),
-    );
-    const page = await openWith(ill);
-    const body = { message: 'hello' };
-    const answer = await page.request('POST', '/api/agents/ill/chat', { body });
-    expect(answer.body).toBe(
-      [
-        text,
-        'event: error\ndata: {"error":"the connection to the agent broke"}\n\n',
-        'event: done\ndata: {"session_id":"s1","task_id":"t1"}\n\n',
-      ].join(''),
-    );
-  });
+  ])(
+    'ends with an error and its session when the agent sends %s and disconnects',
+    async (_, text) => {
+      const ill = await IllAgent.open(
+        taking((to) => {
+          to.write(`: open\n\n${text}`);
+          setTimeout(() => to.destroy(), 50);
+        }),
+      );
+      const page = await openWith(ill);
+      const body = { message: 'hello' };
+      const answer = await page.request('POST', '/api/agents/ill/chat', { body });
+      expect(answer.body).toBe(
+        [
+          text,
+          'event: error\ndata: {"error":"the connection to the agent broke"}\n\n',
+          'event: done\ndata: {"session_id":"s1","task_id":"t1"}\n\n',
+        ].join(''),
+      );
+    },
+  );
 
-  it('passes on what an agent may tell, and nothing else', async () => {
+  it('shows only permitted events of an agent', async () => {
     const ill = await IllAgent.open(
       taking((to) => {
         to.end(
@@ -355,8 +358,8 @@ describe('a conversation with an agent of ill will', () => {
   });
 });
 
-describe('what an agent of ill will says has happened', () => {
-  it('comes to no more than a reset a second, and keeps nobody from the others', async () => {
+describe('the events of a hostile agent', () => {
+  it('lead to at most one reset a second, and do not delay others', async () => {
     let said = 0;
     const ill = await IllAgent.open((request, response) => {
       if (request.url !== '/events') return void response.end('{"tasks":[],"deferrals":[]}');

@@ -7,7 +7,7 @@ import { openDashboard } from '../../helpers/test-dashboard.ts';
 import { startToolServer } from '../../helpers/tool-server.ts';
 import { WorkspaceAgent } from '../../helpers/workspace-agents.ts';
 
-it('shows the servers of an agent, and accepts the version of a tool that was shown', async () => {
+it('the servers of an agent are shown, and the shown version of a tool is accepted', async () => {
   const shop = await startToolServer(['refund']);
   let agent!: WorkspaceAgent;
   const token = 'token-of-the-dashboard';

@@ -42,7 +42,7 @@ const pay = {
   defer: { to: ['channel:console:desk'], timeout: '20m', quorum: 1, approvers: [] },
 };
 
-it('tells the rules of every tool, and works out what edited ones make of the file, without writing it', async () => {
+it('the rules of every tool are returned, and edited ones are rendered without writing the file', async () => {
   const { read, preview, path } = await till();
   expect(read.rules.find(({ tool }: { tool: string }) => tool === 'pay')).toEqual(pay);
   expect(read.content).toBe(text);
@@ -63,7 +63,7 @@ it('tells the rules of every tool, and works out what edited ones make of the fi
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-it('refuses rules that were read of another file, and rules that cannot be', async () => {
+it('rules that were read from another file, and invalid rules, are refused', async () => {
   const { read, preview, path } = await till();
   const { etag } = read;
   const wrong = await preview({ etag, rules: [{ ...pay, modify: 'no map' }] });
@@ -80,7 +80,7 @@ it('refuses rules that were read of another file, and rules that cannot be', asy
   expect([late.status, late.body.content]).toEqual([412, `${text}# theirs\n`]);
 });
 
-it('evaluates the policy tests of the agent, under edited rules before they are saved', async () => {
+it('the policy tests of the agent are evaluated under edited rules before they are saved', async () => {
   const { read, preview, dashboard } = await till({ 'policy.test.yaml': table });
   const failing = {
     ...{ name: 'small', place: 'policy.test.yaml row 1' },
@@ -103,13 +103,13 @@ it.each([
     'policy.test.yaml row 1: tool: Invalid input: expected string, received undefined',
   ],
   ['[', 'policy.test.yaml:1:2: unexpected end of the stream within a flow collection'],
-])('says why a table cannot be evaluated: %s', async (content, problem) => {
+])('a table that cannot be evaluated has a reason: %s', async (content, problem) => {
   const { dashboard } = await till({ 'policy.test.yaml': content });
   const { body } = await dashboard.post('/api/agents/till/policy/tests', {});
   expect(body).toEqual({ rows: [], problem });
 });
 
-it('reads no table outside of the folder, and has none of an agent without one', async () => {
+it('a table outside the folder is not read, and an agent without a table has none', async () => {
   const { dashboard, path } = await till();
   const missing = await dashboard.post('/api/agents/till/policy/tests', {});
   expect([missing.status, missing.body.error]).toEqual([404, 'the agent has no policy.test.yaml']);
@@ -119,7 +119,7 @@ it('reads no table outside of the folder, and has none of an agent without one',
   });
 });
 
-it('finds the first fault of a condition with its position, by the schema of the tool', async () => {
+it('the first fault of a condition is returned with its position, by the schema of the tool', async () => {
   const { dashboard } = await till({ 'service.yaml': `${text}builtin_tools: [math_calculate]\n` });
   const fault = async (when: string) => {
     const sent = { tool: 'math_calculate', when };

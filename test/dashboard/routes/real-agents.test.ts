@@ -53,7 +53,7 @@ async function hold(page: TestDashboard, caller: AgentClient, task = 't1') {
 const operator = `${loginName()} on the dashboard`;
 
 describe('a decision over the dashboard', () => {
-  it('approves a call as the operator of the machine, who vouches for no name', async () => {
+  it('approves a call as the operator of the machine, without a verified name', async () => {
     const { page, agent, decide, decisions } = await openWith(deferring());
     const { answered, deferral } = await hold(page, agent.client);
     const { status, body } = await decide({ decision: 'approve' });
@@ -72,7 +72,7 @@ describe('a decision over the dashboard', () => {
     await expectIntact(`${agent.folder.path}/.service/audit.ndjson`);
   });
 
-  it('releases later calls where the rule allows it, until the grant is ended', async () => {
+  it('releases later calls where the rule allows it, until the grant expires', async () => {
     const settings = deferring();
     const defer = settings.security?.defer as object;
     const remember = { max_time: '1h', max_uses: 3 };
@@ -101,7 +101,7 @@ describe('a decision over the dashboard', () => {
     expect(agent.folder.paid).toHaveLength(2);
   });
 
-  it('rejects a call with its reason, and a name that was only said is recorded as such', async () => {
+  it('rejects a call with its reason, and a claimed name is recorded as such', async () => {
     const { page, agent, decide, decisions } = await openWith(deferring());
     const { answered } = await hold(page, agent.client);
     const given = { decision: 'reject', note: 'too much', approver_email: 'kate@example.com' };
@@ -116,7 +116,7 @@ describe('a decision over the dashboard', () => {
     ]);
   });
 
-  it('is made once when many come at once, and the others hear who was first', async () => {
+  it('is made once when many arrive at once, and the others receive the first decider', async () => {
     const { page, agent, decide, decisions } = await openWith(deferring());
     const { answered } = await hold(page, agent.client);
     const names = ['ann', 'ben', 'eve', 'kim'];
@@ -144,7 +144,7 @@ describe('a decision over the dashboard', () => {
     expect([late.status, late.body.approver]).toEqual([409, approver]);
   });
 
-  it('is refused to who is on no list of approvers, and the call goes on waiting', async () => {
+  it('is refused for an unlisted person, and the call keeps waiting', async () => {
     const { page, agent, decide, decisions } = await openWith(
       deferring({ approvers: ['kate@example.com'] }),
     );
@@ -184,8 +184,8 @@ const auth = {
   })),
 };
 
-describe('a dashboard that asks for a token', () => {
-  it('lets somebody who has signed in at the agent decide as exactly that person', async () => {
+describe('a dashboard that requires a token', () => {
+  it('lets a person with a token of the agent decide as exactly that person', async () => {
     const settings = { ...deferring(), auth, server: { task_access: 'any' } };
     const { page, agent, decide, decisions } = await openWith(settings, { token: 'of-the-page' });
     const ann = new AgentClient(agent.client.url, 'token-of-ann');
@@ -236,7 +236,7 @@ describe('a dashboard that asks for a token', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('vouches for nobody: its own token is none of the agent, and its user is the operator', async () => {
+  it('proves no identity: its own token is none of the agent, and its user is the operator', async () => {
     const settings = { ...deferring(), auth };
     const { page, agent, decide, decisions, audit } = await openWith(settings, {
       token: 'of-the-page',
@@ -270,7 +270,7 @@ describe('a dashboard that asks for a token', () => {
 });
 
 describe('a task of an agent', () => {
-  it('is called off, and its call never runs', async () => {
+  it('is canceled, and its call never runs', async () => {
     const { page, agent } = await openWith(deferring());
     const { answered } = await hold(page, agent.client);
     const { status, body } = await page.post('/api/agents/till/tasks/t1/cancel', {
@@ -286,7 +286,7 @@ describe('a task of an agent', () => {
 });
 
 describe('a conversation over the dashboard', () => {
-  it('streams what the model says as it says it, and ends with its session, which goes on', async () => {
+  it("streams the model's words, and ends with its session, which continues", async () => {
     const asked = Promise.withResolvers<ServerResponse>();
     let turns = 0;
     const url = await startRawModel((response) => {
@@ -341,7 +341,7 @@ describe('a conversation over the dashboard', () => {
     expect((await page.get('/api/agents/till/sessions/of-nobody')).status).toBe(404);
   });
 
-  it('goes on for who comes back to its task, and needs an agent that runs', async () => {
+  it('continues for a returning client, and needs a running agent', async () => {
     const { page, agent } = await openWith(deferring());
     const { answered } = await hold(page, agent.client);
     const joined = await page.stream('/api/agents/till/tasks/t1/events');

@@ -4,7 +4,7 @@ import { deferring } from '../../helpers/test-agent.ts';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
 import { WorkspaceAgent } from '../../helpers/workspace-agents.ts';
 
-it('relays the receipt of a call as its agent signed it, and the refusals of the agent', async () => {
+it('the receipt of a call is relayed as its agent signed it, and the refusals of the agent too', async () => {
   let signed!: WorkspaceAgent;
   let plain!: WorkspaceAgent;
   const page = await openDashboard((workspace) => {

@@ -22,14 +22,14 @@ function told(parts: Partial<Parameters<typeof recordedCalls>[0]>) {
 }
 
 describe('recordedCalls', () => {
-  it('takes the arguments that the model asked for where its turn was kept', () => {
+  it('uses the arguments that the model requested where its turn was stored', () => {
     const events = [{ event: 'llm_call', fields: { messages } }, started('{"amount":4}')];
     expect(told({ events })).toEqual([
       { id: 'c1', args: { amount: 5 }, isRewritten: false, acr: null },
     ]);
   });
 
-  it('takes those of the call that waits, or of a run where no other could be meant', () => {
+  it('uses those of the waiting call, or of a run with only one candidate', () => {
     const four = [{ id: 'c1', args: { amount: 4 }, isRewritten: true, acr: null }];
     expect(told({ held: { id: 'c1', args: { amount: 4 } } })).toEqual(four);
     expect(told({ events: [started('{"amount":4}')] })).toEqual(four);
@@ -41,7 +41,7 @@ describe('recordedCalls', () => {
     ).toEqual(none);
   });
 
-  it('knows the level of a caller who was asked to sign in again', () => {
+  it('knows the level of a caller who needed a step-up', () => {
     const decisions = [said('c1', 'step_up', 'step_up')];
     const refused = (fields: object) => ({
       event: 'auth_step_up_required',

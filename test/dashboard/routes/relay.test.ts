@@ -8,7 +8,7 @@ function signalFor(destroyed: boolean) {
   return { res, signal: whileAsked({ res } as unknown as Context) };
 }
 
-it('what a client asks for ends when it leaves, also when it has left already', () => {
+it("a client's request ends when it disconnects, also when it has disconnected before", () => {
   const here = signalFor(false);
   expect(here.signal.aborted).toBe(false);
   here.res.emit('close');

@@ -41,7 +41,7 @@ async function statusOf(dashboard: TestDashboard, state: string): Promise<unknow
   return (await dashboard.get(`/api/oauth/status?state=${encodeURIComponent(state)}`)).body;
 }
 
-it('signs in, shows no token, and keeps it for one agent', async () => {
+it('a sign-in succeeds, shows no token, and keeps it for one agent', async () => {
   const said: unknown[] = [];
   const note = (...all: unknown[]) => void said.push(all);
   const log: Log = { info: note, warn: note, error: note };
@@ -76,7 +76,7 @@ it('signs in, shows no token, and keeps it for one agent', async () => {
   expect(server.asked).toEqual(['/token']);
 });
 
-it('tells every client that a sign-in has moved, and none of them which', async () => {
+it('every client learns that a sign-in has changed, and none which one', async () => {
   const { server, dashboard } = await open();
   const events = await dashboard.stream('/api/events');
   expect((await events.next())?.event).toBe('reset');
@@ -88,7 +88,7 @@ it('tells every client that a sign-in has moved, and none of them which', async 
   events.leave();
 });
 
-it('gives the token back to whoever could not make an agent with it', async () => {
+it('the token is returned when no agent could be created with it', async () => {
   const { server, dashboard } = await open();
   const { url, state } = await start(dashboard);
   await fetch(await server.walk(url));
@@ -99,7 +99,7 @@ it('gives the token back to whoever could not make an agent with it', async () =
   expect(again.status).toBe(201);
 });
 
-it('takes a callback with another state for nothing, and leaves the sign-in as it is', async () => {
+it('a callback with another state is ignored, and the sign-in is not changed', async () => {
   const { server, dashboard } = await open();
   const { url, state } = await start(dashboard);
   const callback = new URL(await server.walk(url));
@@ -113,7 +113,7 @@ it('takes a callback with another state for nothing, and leaves the sign-in as i
   expect((await dashboard.get('/api/oauth/status')).status).toBe(404);
 });
 
-it('takes a callback once, so that a replay changes nothing and asks nobody', async () => {
+it('a callback is used once, so that a replay changes nothing and sends nothing', async () => {
   const { server, dashboard } = await open();
   const { url, state } = await start(dashboard);
   const callback = await server.walk(url);
@@ -124,7 +124,7 @@ it('takes a callback once, so that a replay changes nothing and asks nobody', as
   expect(server.asked).toEqual(['/token']);
 });
 
-it('says that consent was denied, and nothing of what the provider wrote', async () => {
+it('a denied consent is reported, without text of the provider', async () => {
   const { server, dashboard } = await open();
   server.refuses = true;
   const { url, state } = await start(dashboard);
@@ -138,7 +138,7 @@ it('says that consent was denied, and nothing of what the provider wrote', async
   expect(server.asked).toEqual([]);
 });
 
-it('gets no token for the code of another sign-in', async () => {
+it('the code of another sign-in leads to no token', async () => {
   const { server, dashboard } = await open();
   const [mine, theirs] = [await start(dashboard), await start(dashboard)];
   const callback = new URL(await server.walk(theirs.url));
@@ -149,7 +149,7 @@ it('gets no token for the code of another sign-in', async () => {
   expect(await statusOf(dashboard, theirs.state)).toEqual({ status: 'pending' });
 });
 
-it('reaches the token endpoint alone, and follows no redirect from it', async () => {
+it('only the token endpoint is called, and no redirect from it is followed', async () => {
   const reached: string[] = [];
   const elsewhere = createServer((request, response) => {
     reached.push(request.url ?? '');
@@ -169,7 +169,7 @@ it('reaches the token endpoint alone, and follows no redirect from it', async ()
   expect([reached, server.asked]).toEqual([[], []]);
 });
 
-it('begins no sign-in to a provider that has none, without a client id, or for another site', async () => {
+it('no sign-in begins for a provider without one, without a client id, or for another site', async () => {
   const dashboard = await openDashboard();
   const { status, body } = await dashboard.post('/api/oauth/start', {});
   expect([status, body.error]).toEqual([400, expect.stringContaining('SERVICE_OAUTH_CLIENT_ID')]);
@@ -185,7 +185,7 @@ it('begins no sign-in to a provider that has none, without a client id, or for a
   expect((await able.post('/api/oauth/start', {}, origin)).status).toBe(403);
 });
 
-it('is called off: a late callback is told so, no code is exchanged, and no agent is made with it', async () => {
+it('a canceled sign-in refuses a late callback, exchanges no code, and creates no agent', async () => {
   const { server, dashboard } = await open();
   const { url, state } = await start(dashboard);
   const callback = await server.walk(url);
@@ -204,7 +204,7 @@ it('is called off: a late callback is told so, no code is exchanged, and no agen
   expect((await dashboard.post('/api/create', { ...agent, model })).status).toBe(400);
 });
 
-it('forgets the token of one that is called off when it is done, and leaves one that an agent was made with', async () => {
+it('a canceled sign-in drops its token when it is done, and keeps one that an agent uses', async () => {
   const { server, dashboard } = await open();
   const done = await start(dashboard);
   await fetch(await server.walk(done.url));
@@ -220,7 +220,7 @@ it('forgets the token of one that is called off when it is done, and leaves one 
   expect(await statusOf(dashboard, used.state)).toEqual({ status: 'done' });
 });
 
-it('calls off nothing that nobody knows, that has no name, or for another site', async () => {
+it('an unknown or unnamed sign-in, or one of another site, is not canceled', async () => {
   const { dashboard } = await open();
   const { state } = await start(dashboard);
   expect((await dashboard.post('/api/oauth/cancel', { state: 'x' })).status).toBe(404);
@@ -230,7 +230,7 @@ it('calls off nothing that nobody knows, that has no name, or for another site',
   expect(await statusOf(dashboard, state)).toEqual({ status: 'pending' });
 });
 
-it('calls off an exchange that is under way', async () => {
+it('an exchange in progress is canceled', async () => {
   let asked = (): void => undefined;
   const reached = new Promise<void>((resolve) => (asked = resolve));
   const endpoint = createServer(() => asked());

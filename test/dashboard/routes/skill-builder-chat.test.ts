@@ -30,7 +30,7 @@ const said = (events: { name: string; data: unknown }[]) =>
     .join('');
 
 describe('a conversation with the skill builder', () => {
-  it('is told token by token, then as a message, a draft and its end', async () => {
+  it('is sent token by token, then as a message, a draft and its end', async () => {
     const { page, mock } = await openBuilder();
     const answer = writtenDown(weather, { 'forecast.sh': forecast });
     mock.on({ userMessage: 'the weather' }, { content: answer });
@@ -55,7 +55,7 @@ describe('a conversation with the skill builder', () => {
     ]);
   });
 
-  it('ends with `done` alone when the model says nothing', async () => {
+  it('ends with only `done` when the model returns nothing', async () => {
     const address = await startRawModel((response) => {
       beginChat(response);
       endChat(response);
@@ -64,7 +64,7 @@ describe('a conversation with the skill builder', () => {
     expect(await heard(page, { messages: asking('Hello') })).toEqual([{ name: 'done', data: {} }]);
   });
 
-  it('sends the model what was said, the prompt of `context` and the key', async () => {
+  it('sends the model the messages, the prompt of `context` and the key', async () => {
     const { page, mock } = await openBuilder();
     mock.on({ userMessage: 'and now' }, { content: 'Yes.' });
     const messages = [
@@ -86,20 +86,20 @@ describe('a conversation with the skill builder', () => {
 
   it.each<[string, unknown]>([
     ['no messages', {}],
-    ['none of them', { messages: [] }],
-    ['an empty one', { messages: asking(' ') }],
-    ['a last one of the model', { messages: [{ role: 'assistant', content: 'a' }] }],
-    ['one of the system', { messages: [{ role: 'system', content: 'a' }, ...asking('b')] }],
-    ['more than 200', { messages: Array.from({ length: 201 }, () => asking('a')[0]) }],
+    ['no message', { messages: [] }],
+    ['an empty message', { messages: asking(' ') }],
+    ['a last message of the model', { messages: [{ role: 'assistant', content: 'a' }] }],
+    ['a system message', { messages: [{ role: 'system', content: 'a' }, ...asking('b')] }],
+    ['more than 200 messages', { messages: Array.from({ length: 201 }, () => asking('a')[0]) }],
     ['more than a megabyte', { messages: asking('x'.repeat(1024 * 1024 + 1)) }],
-    ['no name of what is edited', { messages: asking('a'), mode: 'edit' }],
+    ['no name of the edited skill', { messages: asking('a'), mode: 'edit' }],
     ['another mode', { messages: asking('a'), mode: 'delete' }],
   ])('is refused with %s', async (_, body) => {
     const { page } = await openBuilder();
     expect((await page.post(path, body)).status).toBe(400);
   });
 
-  it('is refused while no model is named, or it has no key', async () => {
+  it('is refused without a model, or without its key', async () => {
     const { page } = await openBuilder({ isSet: false });
     const body = { messages: asking('Hello') };
     const answers = [await page.post(path, body)];
@@ -113,18 +113,18 @@ describe('a conversation with the skill builder', () => {
     ]);
   });
 
-  it('is refused for an agent that is not there', async () => {
+  it('is refused for a missing agent', async () => {
     const { page } = await openBuilder();
     const body = { messages: asking('Hello') };
     expect((await page.post('/api/agents/nobody/skill-builder/chat', body)).status).toBe(404);
   });
 });
 
-describe('a model that means harm or fails', () => {
+describe('a model that is hostile or fails', () => {
   it.each([
     ['../../etc/cron.d/x', 'the name of a script'],
     ['.bashrc', 'the name of a script'],
-  ])('and names a script %s is told of, without a draft', async (name, words) => {
+  ])('and names a script %s is reported, without a draft', async (name, words) => {
     const { page, mock } = await openBuilder();
     mock.on({ userMessage: 'x' }, { content: writtenDown(weather, { [name]: forecast }) });
     const events = await heard(page, { messages: asking('x') });
@@ -132,7 +132,7 @@ describe('a model that means harm or fails', () => {
     expect(events.at(-1)?.data).toEqual({ error: expect.stringContaining(words) });
   });
 
-  it('and breaks off in the middle of a file leaves no draft', async () => {
+  it('and stops in the middle of a file leaves no draft', async () => {
     const address = await startRawModel((response) => {
       beginChat(response, 'Here:\n```skill.md\n---\nname: half\n');
       response.end(`${chatEvent({}, 'length')}data: [DONE]\n\n`);
@@ -146,7 +146,7 @@ describe('a model that means harm or fails', () => {
     expect(namesOf(events)).not.toContain('skill_draft');
   });
 
-  it('and whose connection breaks is told of', async () => {
+  it('and whose connection breaks is reported', async () => {
     const address = await startRawModel((response) => {
       beginChat(response, 'Here');
       setImmediate(() => response.destroy());
@@ -180,7 +180,7 @@ describe('a model that means harm or fails', () => {
     await left.promise;
   });
 
-  it('is left alone once the client leaves', async () => {
+  it('is canceled once the client disconnects', async () => {
     const left = Promise.withResolvers<void>();
     const address = await startRawModel((response) => {
       beginChat(response, 'Wait');
@@ -200,7 +200,7 @@ describe('a model that means harm or fails', () => {
     [500, 'failed (500)'],
     [302, 'answered with a redirect (302)'],
   ])(
-    'and answers %i is told of in words of ours, without the key (WEB-8)',
+    'and answers %i is reported in our own text, without the key (WEB-8)',
     async (status, words) => {
       const address = await startRawModel((response, request) => {
         const { authorization } = request.headers;

@@ -48,7 +48,7 @@ const rule = `security:
         to: channel:console:*
 `;
 
-describe('tools that a skill says should be held', () => {
+describe('tools that a skill wants held', () => {
   it('have a rule from the save on, which the check shows before it is written', async () => {
     const { check, save, read, service, page, log } = await withService();
     expect(await check()).toMatchObject({
@@ -80,14 +80,14 @@ describe('tools that a skill says should be held', () => {
     expect(again.body.held_added).toEqual([]);
   });
 
-  it('have none when a person leaves it out', async () => {
+  it('have none when the person deselects it', async () => {
     const { save, read, service } = await withService();
     const { body } = await save({ hold: false });
     expect(body.held_added).toEqual([]);
     expect(read()).toBe(`${service}egress:\n  allowed_domains:\n    - api.parcels.example\n`);
   });
 
-  it('ask whom the rules ask that are there, and comments stay', async () => {
+  it('get the targets of the other rules, and comments are kept', async () => {
     const service = `agent_id: till
 builtin_tools: [uuid_generate]
 security:
@@ -111,7 +111,7 @@ security:
     );
   });
 
-  it('are said not to be held where the rules cannot be written, and nothing is saved then', async () => {
+  it('are reported as not held where the rules cannot be written, and nothing is saved then', async () => {
     const { check, save, read, path, page } = await withService();
     const broken = 'agent_id: till\nsecurity: {defer: {enabled: perhaps}}\n';
     writeFileSync(path, broken);
@@ -122,7 +122,7 @@ security:
     expect((await page.get(`${root}/skills`)).body).toEqual([]);
   });
 
-  it('leave no rule behind when the skill cannot be written', async () => {
+  it('get no rule when the skill cannot be written', async () => {
     const { save, read, service, page } = await withService();
     const other = parcels.replace('name: parcels', 'name: other');
     const { status } = await save({ skill_md: other });

@@ -35,7 +35,7 @@ async function withFiles(files: Record<string, string> = {}) {
 const whole = ['weather', 'weather/SKILL.md', 'weather/scripts', 'weather/scripts/forecast.sh'];
 
 describe('the save of a skill', () => {
-  it('writes the files, adds the hosts and says what is missing', async () => {
+  it('writes the files, adds the hosts and reports missing variables', async () => {
     const { save, read, tree, log } = await withFiles();
     const { status, body } = await save(create);
     expect([status, body]).toEqual([
@@ -63,7 +63,7 @@ describe('the save of a skill', () => {
     expect(told.join()).not.toContain('curl');
   });
 
-  it('keeps the values that it is given in .env, and is done when none is missing', async () => {
+  it('stores the given values in .env, and is complete when none is missing', async () => {
     const { save, read, folder, page } = await withFiles({
       'till/.service/.env': '# mine\nOLD=1\n',
     });
@@ -83,7 +83,7 @@ describe('the save of a skill', () => {
     expect(statSync(join(folder, '.service/.env')).mode & 0o777).toBe(0o600);
   });
 
-  it('tells who edits it which tools are not said to be held any more', async () => {
+  it('names the tools that are no longer held', async () => {
     const held = weather.replace('  service:\n', '  service:\n    held: [forecast]\n');
     expect(held).not.toBe(weather);
     const { page, save } = await withFiles();
@@ -105,7 +105,7 @@ describe('the save of a skill', () => {
     expect(renamed.map(({ rule }: { rule: string }) => rule)).toEqual(['name_kept', 'held_kept']);
   });
 
-  it('takes one of several variables for all of them', async () => {
+  it('stores one of several alternative variables', async () => {
     const { save } = await withFiles();
     const text = weather.replace('required: [WEATHER_KEY]', 'one_of: [FIRST_KEY, SECOND_KEY]');
     const skill = { ...create, skill_md: text };
@@ -130,7 +130,7 @@ describe('the save of a skill', () => {
       { overwrite: true, editing_name: 'other' },
       'overwrite needs',
     ],
-    ['an overwrite of none', { overwrite: true }, 'overwrite needs'],
+    ['an overwrite of a missing skill', { overwrite: true }, 'overwrite needs'],
     ['a script in another place', { scripts: { '../../x': 'x' } }, 'the name of a script'],
     ['a hidden script', { scripts: { '.bashrc': 'x' } }, 'the name of a script'],
     ['a script with a slash', { scripts: { 'a/b.sh': 'x' } }, 'the name of a script'],
@@ -139,9 +139,9 @@ describe('the save of a skill', () => {
       { scripts: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`${n}`, ''])) },
       'at most 32',
     ],
-    ['a script that is no text', { scripts: { 'a.sh': 1 } }, 'scripts.a.sh'],
+    ['a script that is not a string', { scripts: { 'a.sh': 1 } }, 'scripts.a.sh'],
     [
-      'a variable that steers programs (WEB-9)',
+      'a variable that controls programs (WEB-9)',
       { env: { LD_PRELOAD: '/x.so' } },
       '{"error":"this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY"}',
     ],
@@ -150,9 +150,9 @@ describe('the save of a skill', () => {
       { env: { NODE_OPTIONS: '--require=/x' } },
       '{"error":"this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY"}',
     ],
-    ['a variable of two lines', { env: { 'A=1\nB': 'x' } }, 'upper-case letters'],
+    ['a variable with two lines', { env: { 'A=1\nB': 'x' } }, 'upper-case letters'],
     [
-      'a host that is none',
+      'an invalid host',
       { skill_md: weather.replace('api.weather.example', '"https://x/y"') },
       'not a host',
     ],
@@ -177,7 +177,7 @@ describe('the save of a skill', () => {
     expect(tree()).toEqual([]);
   });
 
-  it('leaves what is there when a host or a variable cannot be written', async () => {
+  it('changes nothing when a host or a variable cannot be written', async () => {
     const { save, tree, read, folder } = await withFiles({
       'till/service.yaml': 'agent_id: till\negress: {mode: nonsense}\n',
     });
@@ -203,7 +203,7 @@ describe('the save of a skill', () => {
     ]);
   });
 
-  it('never takes the place of another skill', async () => {
+  it('never replaces another skill', async () => {
     const { save, tree, read } = await withFiles();
     await save(create);
     const other = { ...create, skill_md: `${weather}\nMore.\n`, scripts: {} };
@@ -221,7 +221,7 @@ describe('the save of a skill', () => {
 });
 
 describe('the save of an edited skill', () => {
-  it('removes the scripts that were dropped, and nothing else', async () => {
+  it('removes only the deleted scripts', async () => {
     const { save, tree, read } = await withFiles({
       'till/skills/weather/SKILL.md': weather,
       'till/skills/weather/scripts/forecast.sh': forecast,
@@ -237,7 +237,7 @@ describe('the save of an edited skill', () => {
     expect(read('skills/weather/references/units.md')).toBe('Units.\n');
   });
 
-  it('under another name writes a new skill and leaves the old one', async () => {
+  it('under another name writes a new skill and keeps the old one', async () => {
     const { save, tree } = await withFiles();
     await save(create);
     const renamed = weather
@@ -255,7 +255,7 @@ describe('the save of an edited skill', () => {
     ]);
   });
 
-  it('is refused when somebody else has saved it meanwhile (WEB-11)', async () => {
+  it('is refused after a concurrent save (WEB-11)', async () => {
     const { page, save, read } = await withFiles();
     await save(create);
     const { body: mine } = await page.get(`${root}/skills/weather`);
@@ -273,7 +273,7 @@ describe('the save of an edited skill', () => {
     expect(read('skills/weather/scripts/forecast.sh')).toBe(':\n');
   });
 
-  it('of several at once is that of one alone, whole', async () => {
+  it('writes one of several concurrent ones completely', async () => {
     const { page, save, read, tree } = await withFiles();
     await save(create);
     const { body: first } = await page.get(`${root}/skills/weather`);
@@ -295,7 +295,7 @@ describe('the save of an edited skill', () => {
     expect(tree()).toEqual(whole);
   });
 
-  it('of a flat one gives it a folder of its own, with the scripts of its tools', async () => {
+  it('of a flat skill gives it a folder, with the scripts of its tools', async () => {
     const { page, save, tree } = await withFiles({
       'till/skills/weather.md': weather,
       'till/skills/scripts/forecast.sh': forecast,
@@ -387,7 +387,7 @@ describe('the skills of an agent', () => {
     expect(answer.status).toBe(status);
   });
 
-  it('that are links, or hold one, are neither listed nor read nor written', async () => {
+  it('that are links, or contain one, are neither listed nor read nor written', async () => {
     const elsewhere = temporaryFolder();
     writeFileSync(join(elsewhere, 'SKILL.md'), weather);
     const { page, folder, save } = await withFiles({
@@ -410,7 +410,7 @@ describe('the skills of an agent', () => {
     expect(readdirSync(elsewhere)).toEqual(['SKILL.md']);
   });
 
-  it('are not looked for behind a link in the place of their folder', async () => {
+  it('are not read through a link in place of their folder', async () => {
     const elsewhere = temporaryFolder();
     mkdirSync(join(elsewhere, 'weather'));
     writeFileSync(join(elsewhere, 'weather/SKILL.md'), weather);
@@ -445,7 +445,7 @@ describe('the validation of a skill', () => {
     warnings: warnings?.map(({ rule }) => rule),
   });
 
-  it('finds nothing wrong with one that is right', async () => {
+  it('accepts a valid one', async () => {
     expect(await validate(draft)).toEqual({ valid: true, errors: [], warnings: [] });
   });
 
@@ -494,7 +494,7 @@ describe('the validation of a skill', () => {
     expect(rules(await validate({ ...draft, skill_md }))).toEqual(found);
   });
 
-  it('finds a name that is taken, but for the skill that is edited, and one that is new', async () => {
+  it('finds a name that is taken, except of the edited skill, and a new one', async () => {
     const files = { 'till/skills/weather/SKILL.md': weather };
     expect(rules(await validate(draft, files))).toEqual({ errors: [], warnings: ['name_unique'] });
     const editing = { ...draft, mode: 'edit', editing_name: 'weather' };
@@ -507,8 +507,8 @@ describe('the validation of a skill', () => {
   });
 });
 
-describe('a conversation about a skill that is edited', () => {
-  it('begins with the skill as it is on disk, and the rules', async () => {
+describe('a conversation about an edited skill', () => {
+  it('begins with the stored skill and the rules', async () => {
     const { page, mock } = await openBuilder({
       files: {
         'till/skills/weather/SKILL.md': weather,

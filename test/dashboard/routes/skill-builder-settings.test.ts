@@ -63,7 +63,7 @@ describe('the settings of the skill builder', () => {
     });
   });
 
-  it('are those of the workspace once they are put', async () => {
+  it('are those of the workspace after a save', async () => {
     const { dashboard, put, read } = await page();
     const settings = {
       provider: 'openai',
@@ -83,38 +83,30 @@ describe('the settings of the skill builder', () => {
   });
 
   it.each([
-    [
-      'a provider that there is not',
-      { ...anthropic, provider: 'nobody' },
-      'provider must be one of',
-    ],
+    ['an unknown provider', { ...anthropic, provider: 'nobody' }, 'provider must be one of'],
     ['a scripted model', { ...anthropic, provider: 'scripted' }, 'provider must be one of'],
     ['no model', { provider: 'anthropic' }, 'model must be the name'],
     ['an empty model', { ...anthropic, model: ' ' }, 'model must be the name'],
     [
-      'no address where one is needed',
+      'a missing required address',
       { ...anthropic, provider: 'openai-compatible' },
       'needs base_url',
     ],
-    [
-      'an address that is none',
-      { ...anthropic, base_url: 'file:///etc/passwd' },
-      'base_url must be',
-    ],
+    ['an invalid address', { ...anthropic, base_url: 'file:///etc/passwd' }, 'base_url must be'],
     [
       'an address with a password',
       { ...anthropic, base_url: 'https://a:b@c.example' },
       'base_url must be',
     ],
     [
-      'a variable that steers programs',
+      'a variable that controls programs',
       { ...anthropic, api_key_env: 'LD_PRELOAD' },
       'api_key_env must be',
     ],
     ['a variable in lower case', { ...anthropic, api_key_env: 'my_key' }, 'api_key_env must be'],
-    ['a variable of two lines', { ...anthropic, api_key_env: 'A=1\nB' }, 'api_key_env must be'],
-    ['a key of two lines', { ...anthropic, api_key: 'a\nNODE_OPTIONS=b' }, 'no key has'],
-    ['a key that is no text', { ...anthropic, api_key: 1 }, 'api_key must be'],
+    ['a variable with two lines', { ...anthropic, api_key_env: 'A=1\nB' }, 'api_key_env must be'],
+    ['a key with two lines', { ...anthropic, api_key: 'a\nNODE_OPTIONS=b' }, 'no key has'],
+    ['a key that is not a string', { ...anthropic, api_key: 1 }, 'api_key must be'],
     [
       'a key without a variable',
       { provider: 'ollama', model: 'qwen3', api_key: 'a' },
@@ -128,7 +120,7 @@ describe('the settings of the skill builder', () => {
     expect(existsSync(join(dashboard.workspace, '.service'))).toBe(false);
   });
 
-  it('keep the key where its owner alone reads it, whatever was there', async () => {
+  it('store the key for its owner only, with any earlier content', async () => {
     const { dashboard, put, read } = await page({
       files: { '.service/.env': '# mine\nOTHER=1\n' },
     });
@@ -142,19 +134,16 @@ describe('the settings of the skill builder', () => {
     expect(read('.gitignore')).toContain('.env');
   });
 
-  it.each([{}, { api_key: '' }, { api_key: null }])(
-    'leave the key as it is with %j',
-    async (more) => {
-      const { put, read, dashboard } = await page();
-      await put({ ...anthropic, api_key: canaryKey });
-      const before = read('.env');
-      const { mtimeMs } = statSync(join(dashboard.workspace, '.service/.env'));
-      const { body } = await put({ ...anthropic, model: 'another', ...more });
-      expect(body).toMatchObject({ model: 'another', has_key: true });
-      expect(read('.env')).toBe(before);
-      expect(statSync(join(dashboard.workspace, '.service/.env')).mtimeMs).toBe(mtimeMs);
-    },
-  );
+  it.each([{}, { api_key: '' }, { api_key: null }])('keep the key with %j', async (more) => {
+    const { put, read, dashboard } = await page();
+    await put({ ...anthropic, api_key: canaryKey });
+    const before = read('.env');
+    const { mtimeMs } = statSync(join(dashboard.workspace, '.service/.env'));
+    const { body } = await put({ ...anthropic, model: 'another', ...more });
+    expect(body).toMatchObject({ model: 'another', has_key: true });
+    expect(read('.env')).toBe(before);
+    expect(statSync(join(dashboard.workspace, '.service/.env')).mtimeMs).toBe(mtimeMs);
+  });
 
   it('show the key in no answer and no line of the log (WEB-8)', async () => {
     const { dashboard, put, told } = await page();
@@ -172,14 +161,14 @@ describe('the settings of the skill builder', () => {
     expect(told.join()).toContain('the settings of the skill builder were changed');
   });
 
-  it('that are broken are told of, and mended by the next ones', async () => {
+  it('that are broken are reported, and replaced by the next ones', async () => {
     const { dashboard, put } = await page({ files: { '.service/ui.yaml': 'provider: [a\n' } });
     const { body } = await dashboard.get(path);
     expect([body.source, body.problem]).toEqual(['unset', expect.stringContaining('ui.yaml: ')]);
     expect((await put(anthropic)).body).toMatchObject({ source: 'workspace', has_key: false });
   });
 
-  it('are refused where a link stands for their folder', async () => {
+  it('are refused where a link is in place of their folder', async () => {
     const elsewhere = temporaryFolder();
     const { symlinkSync } = await import('node:fs');
     const { dashboard, put } = await page();
@@ -189,7 +178,7 @@ describe('the settings of the skill builder', () => {
   });
 });
 
-describe('which model writes skills', () => {
+describe('the model that writes skills', () => {
   const status = '/api/skill-builder/provider';
   const agents = {
     'one/service.yaml': 'agent_id: one\nmodel: {provider: anthropic, name: claude-one}\n',
@@ -199,7 +188,7 @@ describe('which model writes skills', () => {
   };
   const ofAgent = (id: string) => `/api/agents/${id}/skill-builder/provider`;
 
-  it('is told by the first of workspace, user and agent', async () => {
+  it('comes from the first of workspace, user and agent', async () => {
     const { dashboard, home, put } = await page({ files: agents });
     expect((await dashboard.get(status)).body).toEqual(unset);
     expect((await dashboard.get(ofAgent('script'))).body).toEqual(unset);
@@ -228,7 +217,7 @@ describe('which model writes skills', () => {
     expect((await dashboard.get(ofAgent('one'))).body).toEqual(own);
   });
 
-  it('has the key of its own agent and no other, and changes no environment', async () => {
+  it('has only the key of its own agent, and changes no environment', async () => {
     const before = { ...process.env };
     const { dashboard } = await page({ files: agents });
     const told = async (id: string) => (await dashboard.get(ofAgent(id))).body;
@@ -238,7 +227,7 @@ describe('which model writes skills', () => {
     expect({ ...process.env }).toEqual(before);
   });
 
-  it('is given the keys of the environment at the usual address alone', async () => {
+  it('gets the keys of the environment at the default address only', async () => {
     const env = { ANTHROPIC_API_KEY: canaryKey, CLOUD_SECRET: canaryKey };
     const { dashboard, put } = await page({ env });
     const hasKey = async (more: object) => (await put({ ...anthropic, ...more })).body.has_key;
@@ -250,7 +239,7 @@ describe('which model writes skills', () => {
     );
   });
 
-  it('is asked with a key over https alone, but on this machine', async () => {
+  it('gets a key over https only, except on this machine', async () => {
     const { put } = await page();
     const told = async (base_url: string) =>
       (await put({ ...anthropic, base_url, api_key: 'k' })).body.problem;
@@ -259,7 +248,7 @@ describe('which model writes skills', () => {
     expect(await told('http://127.0.0.1:8000')).toBeNull();
   });
 
-  it('is not told for an agent that is not there', async () => {
+  it('is not named for a missing agent', async () => {
     const { dashboard } = await page();
     const answers = await Promise.all(
       ['nobody', '..%2f..'].map((id) => dashboard.get(ofAgent(id))),

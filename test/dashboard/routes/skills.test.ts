@@ -36,7 +36,7 @@ describe('the skills of the registry', () => {
     expect((await page.get('/api/skills?category=a&category=b')).status).toBe(400);
   });
 
-  it('are shown whole, by a name that leads nowhere else', async () => {
+  it('are shown completely, by a name inside the registry', async () => {
     const page = await openDashboard();
     const { body } = await page.get('/api/skills/kubernetes');
     expect(body).toMatchObject({
@@ -69,7 +69,7 @@ describe('the skills of the registry', () => {
     }
   });
 
-  it('are added to an agent as the preview says, once', async () => {
+  it('are added to an agent as previewed, once', async () => {
     const { page, folder, add, config } = await withAgent();
     const preview = await add({ name: 'slack-post' }, '?preview=true');
     const after = `${text}security:
@@ -108,7 +108,7 @@ describe('the skills of the registry', () => {
     expect(config()).toBe(after);
   });
 
-  it('are not added for a body, a name or an agent that is none', async () => {
+  it('are not added for an invalid body, name or agent', async () => {
     const { page, add, config } = await withAgent();
     for (const body of [
       {},
@@ -131,7 +131,7 @@ describe('the skills of the registry', () => {
 });
 
 describe('the builtin tools', () => {
-  it('are all listed with what they take, and whether a call may change something', async () => {
+  it('are listed with their arguments, and whether a call may change something', async () => {
     const page = await openDashboard();
     const { status, body } = await page.get('/api/tools');
     const tools = body as { name: string; changes: boolean }[];

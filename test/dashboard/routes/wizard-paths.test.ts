@@ -176,7 +176,7 @@ async function look({ dashboard }: World, snapshot: AnyMachineSnapshot): Promise
   expect(readdirSync(dashboard.workspace)).toEqual([]);
 }
 
-describe('the shortest paths of the wizard, before the server of its form', () => {
+describe('the shortest paths of the wizard, with the server of its form', () => {
   walkChart(wizardMachine, happenings, openForm, {
     isBrief: suiteOf() === 'usual',
     input: { offer },

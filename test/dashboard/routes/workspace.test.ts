@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { AgentClient } from '../../helpers/agent-client.ts';
 import { openHub } from '../../helpers/hub-server.ts';
 
-it('tells of a newer release once one is known, and of none otherwise', async () => {
+it('a newer release is reported once it is known', async () => {
   let newer: string | null = null;
   const { url } = await openHub(() => newer);
   const client = new AgentClient(url, null);

@@ -39,7 +39,7 @@ it.each([
   [browser, 'br'],
   [{ 'accept-encoding': 'gzip' }, 'gzip'],
   [{}, 'none'],
-])('sends the page to a client that accepts %j in %s', async (headers, encoding) => {
+])('the page is sent to a client that accepts %j in %s', async (headers, encoding) => {
   const ask = await open();
   const script = firstScript();
   const answer = await ask(`/${script}`, headers);
@@ -57,7 +57,7 @@ it.each([
   expect([again.status, again.encoding, again.bytes]).toEqual([304, 'none', 0]);
 });
 
-it('sends long JSON compressed, and a file whose ETag a save names byte for byte', async () => {
+it('long JSON is sent compressed, and a file with an ETag for saves byte for byte', async () => {
   const ask = await open();
   const paths = ['/api/schema', '/api/health', '/api/agents/till/config'];
   const answers = await Promise.all(paths.map((path) => ask(path, browser)));

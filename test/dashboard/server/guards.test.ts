@@ -44,7 +44,7 @@ describe('the Host of a request to the dashboard (WEB-1)', () => {
     }
   });
 
-  it('is checked before anything is served: the page, the stream, and what is not there', async () => {
+  it('is checked before anything is served: the page, the stream, and missing paths', async () => {
     const page = await openDashboard();
     for (const path of ['/', '/assets/x.js', '/api/events', '/nothing']) {
       const answer = await sent(page, `GET ${path} HTTP/1.1`, 'Host: evil.test:PORT');
@@ -52,7 +52,7 @@ describe('the Host of a request to the dashboard (WEB-1)', () => {
     }
   });
 
-  it('refuses two of them, none, and a target that is no path', async () => {
+  it('is refused twice, without a value, and with a target that is not a path', async () => {
     const page = await openDashboard();
     const own = 'Host: localhost:PORT';
     const two = await sent(page, 'GET /api/health HTTP/1.1', own, 'Host: evil.test');
@@ -62,7 +62,7 @@ describe('the Host of a request to the dashboard (WEB-1)', () => {
   });
 });
 
-describe('where a request to the dashboard comes from (WEB-2)', () => {
+describe('the origin of a request to the dashboard (WEB-2)', () => {
   const post = 'POST /api/agents/rescan HTTP/1.1';
   const get = 'GET /api/agents HTTP/1.1';
   const host = 'Host: localhost:PORT';
@@ -72,17 +72,17 @@ describe('where a request to the dashboard comes from (WEB-2)', () => {
     ['a command-line client', 200, [post, host, ...json]],
     ['its own page', 200, [post, host, 'Origin: http://localhost:PORT', ...json]],
     ['a page at another port', 403, [post, host, 'Origin: http://localhost:3000', ...json]],
-    ['a page elsewhere', 403, [post, host, 'Origin: https://evil.test', ...json]],
-    ['a page without an origin of its own', 403, [post, host, 'Origin: null', ...json]],
-    ['another name of its own', 403, [post, host, 'Origin: http://127.0.0.1:PORT', ...json]],
+    ['a page on another site', 403, [post, host, 'Origin: https://evil.test', ...json]],
+    ['a page with an opaque origin', 403, [post, host, 'Origin: null', ...json]],
+    ['another name of the dashboard', 403, [post, host, 'Origin: http://127.0.0.1:PORT', ...json]],
     ['its page over https', 403, [post, host, 'Origin: https://localhost:PORT', ...json]],
     ['another site', 403, [post, host, 'Sec-Fetch-Site: cross-site', ...json]],
-    ['another port of this site', 403, [post, host, 'Sec-Fetch-Site: same-site', ...json]],
-    ['another port that reads', 403, [get, host, 'Sec-Fetch-Site: same-site']],
+    ['another port of this host', 403, [post, host, 'Sec-Fetch-Site: same-site', ...json]],
+    ['a read from another port', 403, [get, host, 'Sec-Fetch-Site: same-site']],
     ['a page that reads with its origin', 403, [get, host, 'Origin: http://localhost:3000']],
     ['a preflight', 403, ['OPTIONS /api/agents HTTP/1.1', host, 'Origin: http://localhost:PORT']],
     ['a form', 415, [post, host, 'Content-Type: text/plain', 'Content-Length: 2']],
-    ['a form of pairs', 415, [post, host, 'Content-Type: application/x-www-form-urlencoded']],
+    ['a form with fields', 415, [post, host, 'Content-Type: application/x-www-form-urlencoded']],
     ['a beacon without a type', 415, [post, host, 'Content-Length: 0']],
   ])('%s: %i', async (_, status, lines) => {
     const page = await openDashboard();
@@ -101,7 +101,7 @@ describe('where a request to the dashboard comes from (WEB-2)', () => {
     );
   });
 
-  it('changes nothing that is refused', async () => {
+  it('changes nothing when it is refused', async () => {
     const page = await openDashboard((workspace) => {
       mkdirSync(join(workspace, 'till'));
       writeFileSync(join(workspace, 'till/service.yaml'), 'agent_id: till\n');
@@ -113,8 +113,8 @@ describe('where a request to the dashboard comes from (WEB-2)', () => {
   });
 });
 
-describe('what a browser may do with the dashboard (WEB-3)', () => {
-  it('is said on every answer, refusals too', async () => {
+describe('the browser permissions of the dashboard (WEB-3)', () => {
+  it('are on every answer, including refusals', async () => {
     const page = await openDashboard();
     for (const path of ['/', '/api/health', '/nothing', '/api/agents/../../etc']) {
       const { headers } = await page.get(path);
@@ -132,7 +132,7 @@ describe('what a browser may do with the dashboard (WEB-3)', () => {
 });
 
 describe('the token of the dashboard', () => {
-  it('is asked for by everything below /api and nothing else', async () => {
+  it('is required below /api only', async () => {
     const page = await openDashboard(undefined, { token: 'of-the-page' });
     const shown = async (path: string, header: string) =>
       (await page.request('GET', path, { headers: { authorization: header } })).status;

@@ -3,7 +3,7 @@ import type { Log } from '../../../src/actors/ports/log.ts';
 import { lateLog } from '../../../src/dashboard/server/late-log.ts';
 import { patient } from '../../helpers/patient.ts';
 
-it('loads the log once, when something is first logged, and keeps the order', async () => {
+it('the log is loaded once, at its first line, and keeps the order', async () => {
   const said: unknown[] = [];
   const level = (name: string) => (fields: object, message: string) =>
     void said.push([name, fields, message]);

@@ -13,8 +13,8 @@ function counter() {
   return { loads, port };
 }
 
-describe('what is loaded late', () => {
-  it('is loaded once, with the first call of it', async () => {
+describe('a lazily loaded module', () => {
+  it('is loaded once, at its first call', async () => {
     const { loads, port } = counter();
     await expect(Promise.resolve(port)).resolves.toBe(port);
     expect(loads).toEqual([]);
@@ -22,7 +22,7 @@ describe('what is loaded late', () => {
     expect(loads).toEqual(['loaded']);
   });
 
-  it('rejects as it does, and as loading it does', async () => {
+  it('rejects like its function, and like its import', async () => {
     await expect(counter().port.refuse()).rejects.toThrow('no');
     const broken = late<{ add: () => Promise<void> }>(() => Promise.reject(new Error('not there')));
     await expect(broken.add()).rejects.toThrow('not there');

@@ -40,7 +40,7 @@ async function ask(
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
 
-describe('an agent that accepts no people of the dashboard', () => {
+describe('an agent without dashboard people', () => {
   it('has a warning with the setting', async () => {
     const desk = await openTeamDesk();
     const warnings = async () => (await desk.page.get('/api/agents/till')).body.warnings;
@@ -103,7 +103,7 @@ describe('an operator at the public address', () => {
     expect(JSON.stringify(desk.log)).not.toContain(olga.csrf);
   });
 
-  it('is no approver of a call that lists others', async () => {
+  it('is no approver of a call that lists other people', async () => {
     const desk = await openTeamDesk();
     const { pinned } = await park(desk);
     const olga = await desk.signedIn('olga');
@@ -117,8 +117,8 @@ describe('an operator at the public address', () => {
   });
 });
 
-describe('everyone else who signs in', () => {
-  it('decides listed calls on an approvals page, and does nothing else', async () => {
+describe('all other people who sign in', () => {
+  it('decide listed calls on an approvals page, and nothing else', async () => {
     const desk = await openTeamDesk();
     const { answered, call, pinned } = await park(desk);
     const ann = await desk.signedIn('ann');
@@ -152,7 +152,7 @@ describe('everyone else who signs in', () => {
     expect(desk.agent.folder.paid).toHaveLength(1);
   });
 
-  it('sees nothing of the calls of others, also by a link', async () => {
+  it('see nothing of the calls of others, also by a link', async () => {
     const desk = await openTeamDesk();
     const { call, pinned } = await park(desk);
     const end = await desk.visit().open('/approvals/sign-in?call=../../x');
@@ -169,7 +169,7 @@ describe('everyone else who signs in', () => {
     expect(desk.agent.folder.paid).toEqual([]);
   });
 
-  it('returns from the issuer to the call of a link', async () => {
+  it('return from the issuer to the call of a link', async () => {
     const desk = await openTeamDesk();
     desk.issuer.person = 'ann';
     const call = await desk.visit().open('/approvals/sign-in?call=c-1');
@@ -259,7 +259,7 @@ describe('the session of a person', () => {
 });
 
 describe('a change at the issuer', () => {
-  it('applies to operators within a minute, and a change waits for the answer of the issuer', async () => {
+  it('applies to operators within a minute, and a request with changes waits for the issuer', async () => {
     const clock = new ManualClock(Date.now());
     const desk = await openTeamDesk({ clock, hasRefreshTokens: true });
     const olga = await desk.signedIn('olga');
@@ -300,7 +300,7 @@ describe('a change at the issuer', () => {
     expect((await olga.api('session')).status).toBe(200);
   });
 
-  it('keeps a person who was removed from deciding', async () => {
+  it('prevents a removed person from deciding', async () => {
     const clock = new ManualClock(Date.now());
     const rule = { approvers: ['group:finance'] };
     const desk = await openTeamDesk({ clock, rule, hasRefreshTokens: true });
@@ -316,7 +316,7 @@ describe('a change at the issuer', () => {
 });
 
 describe('the two addresses', () => {
-  it('keep the token of the machine from the public address, and its names from proxies', async () => {
+  it('separate the token of the machine from the public address, and its names from proxies', async () => {
     const desk = await openTeamDesk();
     const { port } = desk.page.dashboard;
     const url = `http://127.0.0.1:${port}`;
@@ -335,7 +335,7 @@ describe('the two addresses', () => {
       expect(await status(`Host: localhost:${port}`, token, header)).toBe(403);
   });
 
-  it('serve the files of the pages to everyone, and no people at the own address', async () => {
+  it('serve the files of the pages to every client, and people only at the public address', async () => {
     const desk = await openTeamDesk();
     const visitor = desk.visit();
     expect((await visitor.open('/')).body).toContain('<div id="app">');

@@ -48,9 +48,9 @@ describe('openUpdateCheck', () => {
   it.each([
     ['a registry', { version: '1.10.0' }, '1.10.0'],
     ['a forge', { tag_name: 'v1.10.0' }, '1.10.0'],
-    ['this very release', { version: '1.2.0' }, null],
-    ['an older one', { version: '1.1.9' }, null],
-  ])('tells of what %s announces', async (_, body, newer) => {
+    ['the current release', { version: '1.2.0' }, null],
+    ['an older release', { version: '1.1.9' }, null],
+  ])('reports the release of %s', async (_, body, newer) => {
     const { url, asked } = await announcing(saying(body));
     const updates = check(url);
     expect(updates.newer()).toBeNull();
@@ -67,7 +67,7 @@ describe('openUpdateCheck', () => {
     ]);
   });
 
-  it('asks once a day, over restarts too, and somebody else at once', async () => {
+  it('asks once a day, over restarts too, and again at once for another agent', async () => {
     const { url, asked } = await announcing(saying({ version: '1.3.0' }));
     const clock = new ManualClock(5 * day);
     check(url, { clock }).newer();
@@ -93,15 +93,15 @@ describe('openUpdateCheck', () => {
     ['an error', (response: ServerResponse) => void response.writeHead(500).end('{}')],
     ['no JSON', (response: ServerResponse) => void response.end('<p>')],
     ['no version', saying({ version: 7 })],
-    ['a hostile one', saying({ version: '9.9.9 <script>' })],
+    ['a hostile release', saying({ version: '9.9.9 <script>' })],
     [
       'a redirect',
       (response: ServerResponse) =>
         void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
     ],
-    ['an answer without end', (response: ServerResponse) => void response.end('a'.repeat(2 ** 21))],
+    ['an endless answer', (response: ServerResponse) => void response.end('a'.repeat(2 ** 21))],
     ['nothing', (response: ServerResponse) => void response.destroy()],
-  ])('says nothing when it is answered %s, and lets a day pass', async (_, answer) => {
+  ])('reports nothing after %s, and waits for a day', async (_, answer) => {
     const { url, asked } = await announcing(answer);
     const updates = check(url);
     expect(updates.newer()).toBeNull();
@@ -109,7 +109,7 @@ describe('openUpdateCheck', () => {
     expect([updates.newer(), asked.length]).toEqual([null, 1]);
   });
 
-  it('asks nobody unless an address is named, nor for sources', async () => {
+  it('sends nothing without a configured address, nor for sources', async () => {
     const { url, asked } = await announcing(saying({ version: '9.0.0' }));
     const checks = [check(undefined), check(''), check(url, { isSource: true })];
     expect(checks.map((one) => one.newer())).toEqual([null, null, null]);
@@ -120,7 +120,7 @@ describe('openUpdateCheck', () => {
   });
 
   it.each(['http://example.com/latest', 'https://ann:pw@example.com/', 'ftp://x', 'latest'])(
-    'refuses %s in one sentence',
+    'refuses %s with one message',
     (url) => {
       expect(() => check(url)).toThrow(
         new RangeError(
@@ -130,7 +130,7 @@ describe('openUpdateCheck', () => {
     },
   );
 
-  it('goes on where nothing can be kept, and trusts no file that is none', async () => {
+  it('continues where nothing can be stored, and ignores an invalid file', async () => {
     const { url, asked } = await announcing(saying({ version: '1.3.0' }));
     writeFileSync(join(state, 'holdpoint'), 'a file');
     const updates = check(url);

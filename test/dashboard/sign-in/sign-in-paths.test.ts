@@ -115,6 +115,6 @@ const happenings: Happenings<Awaited<ReturnType<typeof openSignIn>>> = {
   },
 };
 
-describe('the shortest paths of a sign-in, before a provider', () => {
+describe('the shortest paths of a sign-in with a provider', () => {
   walkChart(signInMachine, happenings, openSignIn);
 });

@@ -35,7 +35,7 @@ async function pausedReader({ url, hub }: HubServer): Promise<Socket> {
 const status = (id: string, text = '') => anAgent({ id, version: text });
 
 describe('a client of the stream that reads nothing (SSE-1)', () => {
-  it('is let go of before much waits for it, and nobody else notices', async () => {
+  it('is disconnected before much waits for it, without an effect on others', async () => {
     const server = await openHub();
     const { hub, url } = server;
     const client = new AgentClient(url, null);
@@ -69,7 +69,7 @@ describe('a client of the stream that reads nothing (SSE-1)', () => {
     expect(await reader.next()).toMatchObject({ event: 'agent_removed', data: { id: 'last' } });
   });
 
-  it('is let go of after a thousand events, however short', async () => {
+  it('is disconnected after a thousand events, however short', async () => {
     const server = await openHub();
     await pausedReader(server);
     const reader = await new AgentClient(server.url, null).stream('/api/events');
@@ -140,8 +140,8 @@ class View {
   }
 }
 
-describe('a client of the stream that comes back (SSE-2)', () => {
-  it('ends with what the server knows, wherever it was cut off', async () => {
+describe('a client of the stream that reconnects (SSE-2)', () => {
+  it("has the server's state at the end, after any cut", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
         const { hub, url } = await openHub();
@@ -187,7 +187,7 @@ describe('a client of the stream that comes back (SSE-2)', () => {
     );
   });
 
-  it('takes in all it has missed at once, or reads everything anew', async () => {
+  it('receives everything that it missed, or reads everything again', async () => {
     const { hub, url } = await openHub();
     const client = new AgentClient(url, null);
     const first = await client.stream('/api/events');
@@ -206,7 +206,7 @@ describe('a client of the stream that comes back (SSE-2)', () => {
     late.leave();
   });
 
-  it('reads by itself what is too long to be told', async () => {
+  it('reads separately what is too long for an event', async () => {
     const { hub, url } = await openHub();
     const reader = await new AgentClient(url, null).stream('/api/events');
     await reader.next();
@@ -217,7 +217,7 @@ describe('a client of the stream that comes back (SSE-2)', () => {
 });
 
 describe('an event (SSE-3)', () => {
-  it('is one line of JSON between its name and a blank line, whatever an agent calls itself', async () => {
+  it('is one line of JSON between its name and a blank line, with any agent name', async () => {
     const { hub, url } = await openHub();
     const raw = new RawConnection(url);
     raw.socket.setEncoding('utf8');
@@ -258,8 +258,8 @@ describe('an event (SSE-3)', () => {
   });
 });
 
-describe('a stream on which nothing happens (SSE-4)', () => {
-  it('says every four seconds that it goes on', async () => {
+describe('an idle stream (SSE-4)', () => {
+  it('sends a sign of life every four seconds', async () => {
     const { url, clock } = await openHub();
     const raw = new RawConnection(url);
     raw.socket.write(request(url));
@@ -277,8 +277,8 @@ describe('a stream on which nothing happens (SSE-4)', () => {
   });
 });
 
-describe('clients that come and go (SSE-6)', () => {
-  it('leave nothing behind', async () => {
+describe('clients that connect and disconnect (SSE-6)', () => {
+  it('leave nothing in memory', async () => {
     const { url, hub, clock, server } = await openHub();
     const { hostname, port } = new URL(url);
     const visit = async (): Promise<void> => {

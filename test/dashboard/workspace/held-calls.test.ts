@@ -78,8 +78,8 @@ function dashboard() {
 
 const settled = () => new Promise(setImmediate);
 
-describe('what waits in an agent', () => {
-  it('is asked for once by all who read while it is being asked', async () => {
+describe('the waiting calls of an agent', () => {
+  it('are requested once for concurrent readers', async () => {
     const { asked, read } = dashboard();
     const first = read();
     const others = [read(), read(), read()];
@@ -93,7 +93,7 @@ describe('what waits in an agent', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('is asked for by one at a time, so that no answer undoes a newer one', async () => {
+  it('are requested one at a time, so that no answer replaces a newer one', async () => {
     const { asked, change, count, gap, told } = dashboard();
     gap();
     const changed = change();
@@ -113,7 +113,7 @@ describe('what waits in an agent', () => {
     ]);
   });
 
-  it('is told to all once somebody has read it, and that it has ended, before the agent tells of either', async () => {
+  it('are sent to all after one read, and so is their end, before the agent reports it', async () => {
     const { asked, change, read, told } = dashboard();
     const reading = read();
     await asked[0]?.(['d-1']);
@@ -130,7 +130,7 @@ describe('what waits in an agent', () => {
     ]);
   });
 
-  it('is told when one call takes the place of another', async () => {
+  it('are reported when one call replaces another', async () => {
     const { asked, read, told } = dashboard();
     const first = read();
     await asked[0]?.(['d-1', 'd-2']);
@@ -146,7 +146,7 @@ describe('what waits in an agent', () => {
     ]);
   });
 
-  it('is asked for again after a reading that failed', async () => {
+  it('are requested again after a failed read', async () => {
     const { asked, read } = dashboard();
     const both = [read(), read()];
     await asked[0]?.(null);
@@ -157,7 +157,7 @@ describe('what waits in an agent', () => {
     ]);
   });
 
-  it('is told to nobody when the agent has ended meanwhile', async () => {
+  it('are sent to no one when the agent has exited during the read', async () => {
     const { asked, change, count, stop, told } = dashboard();
     const changed = change();
     await settled();
@@ -167,7 +167,7 @@ describe('what waits in an agent', () => {
     expect([count(), told]).toEqual([0, [['agent_status', 'running', 0]]]);
   });
 
-  it('is forgotten with the agent', async () => {
+  it('are dropped with the agent', async () => {
     const { asked, count, read, remove, stop } = dashboard();
     for (const [at, end] of [stop, remove].entries()) {
       const reading = read();
@@ -180,8 +180,8 @@ describe('what waits in an agent', () => {
   });
 });
 
-describe('an agent that takes too long', () => {
-  it('is unasked until it answers, and then what it said is used once', async () => {
+describe('an agent that is slow', () => {
+  it('is not asked again until it answers, and then its answer is used once', async () => {
     const { asked, readSlow, told } = dashboard();
     expect(await readSlow()).toEqual([[], ['till']]);
     await asked[0]?.(['d-1']);
@@ -190,7 +190,7 @@ describe('an agent that takes too long', () => {
     expect(await readSlow()).toEqual([[], ['till']]);
   });
 
-  it('has said no longer what was followed by something newer, or was 10 s ago', async () => {
+  it('has its answer replaced by a newer one, and dropped after 10 s', async () => {
     const { asked, change, clock, readSlow } = dashboard();
     expect(await readSlow()).toEqual([[], ['till']]);
     const changed = change();
@@ -206,7 +206,7 @@ describe('an agent that takes too long', () => {
     expect(await readSlow()).toEqual([[], ['till']]);
   });
 
-  it('is not waited for any longer once it has failed', async () => {
+  it('is not awaited after it has failed', async () => {
     const { asked, read, readSlow, told } = dashboard();
     expect(await readSlow()).toEqual([[], ['till']]);
     await asked[0]?.(null);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { compatParams } from '../../../src/http/a2a/compat-params.ts';
 
-it('has a send with a configuration wait, unless it says', () => {
+it('a send with a configuration waits by default', () => {
   const message = { parts: [] };
   expect(compatParams({ message, configuration: {} }, true)).toEqual({
     message,
@@ -24,7 +24,7 @@ it.each([
   'pushNotification',
   'push_notification',
   'push_notification_config',
-])('keeps the first scheme of %s, alone and in a configuration', (name) => {
+])('the first scheme of %s is kept, alone and in a configuration', (name) => {
   const config = (schemes: string[]) => ({
     [name]: { url: 'u', authentication: { schemes, credentials: 'c' } },
   });
@@ -34,7 +34,7 @@ it.each([
   expect(compatParams(sent, true)).toEqual(kept);
 });
 
-it('leaves everything else as it is', () => {
+it('other parameters stay unchanged', () => {
   const message = fc.jsonValue({ maxDepth: 4 });
   fc.assert(
     fc.property(message, (said) => {

@@ -36,7 +36,7 @@ async function* counted(count: number, fault?: Error): AsyncGenerator<object, vo
   if (fault !== undefined) throw fault;
 }
 
-it('numbers the events and names none', async () => {
+it('events are numbered and have no names', async () => {
   const reader = await read(await serve({ events: counted(2) }));
   expect(await reader.rest()).toEqual([
     { id: '1', event: undefined, data: { n: 1 } },
@@ -44,17 +44,17 @@ it('numbers the events and names none', async () => {
   ]);
 });
 
-it('ends with an error that is named where the source fails', async () => {
+it('a stream ends with a named error where the source fails', async () => {
   const reader = await read(await serve({ events: counted(2, new Error('gone')) }));
   expect((await reader.rest()).at(-1)).toEqual({ id: '3', event: 'error', data: { told: 'gone' } });
 });
 
-it('ends with an error where the source says that it broke off', async () => {
+it('a stream ends with an error where the source was cut', async () => {
   const reader = await read(await serve({ events: counted(2), tellLost: () => ({ lost: true }) }));
   expect((await reader.rest()).at(-1)).toEqual({ id: '3', event: 'error', data: { lost: true } });
 });
 
-it('answers plainly an error before the first event', async () => {
+it('an error before the first event is a plain answer', async () => {
   const response = await fetch(await serve({ events: counted(0, new Error('none such')) }));
   expect([response.headers.get('content-type'), await response.json()]).toEqual([
     'application/json; charset=utf-8',
@@ -62,7 +62,7 @@ it('answers plainly an error before the first event', async () => {
   ]);
 });
 
-it('lets go of a reader who takes nothing, and of the source with him', async () => {
+it('a reader that reads nothing is disconnected, and so is the source', async () => {
   const large = 'x'.repeat(300_000);
   let given = 0;
   const closed = Promise.withResolvers<void>();

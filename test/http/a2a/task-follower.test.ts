@@ -21,7 +21,7 @@ async function statesOf(follower: TaskFollower, id: string): Promise<string[]> {
   return states;
 }
 
-it('tells each step of a new task that has ended before the store says how it stands', async () => {
+it('each step of a new task that ends before the store answers is sent', async () => {
   const test = await openSystem();
   const tasks = new CallerTasks({ system: test.system, push: null, taskAccess: 'any' }, null);
   const follower = new TaskFollower(tasks);
@@ -30,7 +30,7 @@ it('tells each step of a new task that has ended before the store says how it st
   expect(await statesOf(follower, id)).toEqual(['working', 'completed']);
 });
 
-it('tells each step to who joins a task that has ended before the store says how it stands', async () => {
+it('each step of an ended task is sent to a subscriber before the store answers', async () => {
   const test = await openSystem({ deferred: { pay: {} }, tools: [toolCalled('pay')] });
   const { system, clock } = test;
   const tasks = new CallerTasks({ system, push: null, taskAccess: 'any' }, null);

@@ -12,7 +12,7 @@ import { anEgress } from '../../actors/outbound/egress/an-egress.ts';
 import { someTraffic } from '../../helpers/some-traffic.ts';
 import { openSystem } from '../../helpers/test-system.ts';
 
-it('forgets the receiver of a send that starts no task', async () => {
+it('the receiver of a send without a task is deleted', async () => {
   const sdk = await loadSdk();
   const { system, store, clock } = await openSystem({ isStarted: false });
   const told: string[] = [];

@@ -8,24 +8,34 @@ const parts = (text: string) => [{ kind: 'text', text }];
 
 describe('the last chunk of an answer', () => {
   it.each([
-    ['the whole where nothing was said', '', 'paid', { parts: parts('paid'), append: false }],
-    ['the rest of what was said', 'pa', 'paid', { parts: parts('id'), append: true }],
-    ['empty where all was said', 'paid', 'paid', { parts: parts(''), append: true }],
-    ['the whole where it differs', 'I pay', 'paid', { parts: parts('paid'), append: false }],
-    ['the whole where more was said', 'paid!', 'paid', { parts: parts('paid'), append: false }],
+    [
+      'the whole answer where no chunk was sent',
+      '',
+      'paid',
+      { parts: parts('paid'), append: false },
+    ],
+    ['the rest of the answer', 'pa', 'paid', { parts: parts('id'), append: true }],
+    ['empty where all was sent', 'paid', 'paid', { parts: parts(''), append: true }],
+    ['the whole answer where it differs', 'I pay', 'paid', { parts: parts('paid'), append: false }],
+    [
+      'the whole answer where more was sent',
+      'paid!',
+      'paid',
+      { parts: parts('paid'), append: false },
+    ],
   ])('is %s', (_, said, answer, chunk) => {
     expect(lastChunkOf(answering(answer), said)).toEqual({ ...chunk, lastChunk: true });
   });
 
-  it('is the whole of an answer that begins with no text', () => {
+  it('is the whole answer when it begins without text', () => {
     const answer = [{ kind: 'data' as const, data: { paid: 5 } }];
     const chunk = { parts: answer, append: false, lastChunk: true };
     expect(lastChunkOf({ answer }, 'paid')).toEqual(chunk);
   });
 });
 
-describe('what is heard of a turn', () => {
-  it('is told piece by piece, and a further turn begins anew', () => {
+describe('the chunks of a turn', () => {
+  it('are sent piece by piece, and a further turn starts again', () => {
     const heard = new HeardTurns();
     const turn = { pieces: ['a', 'b'] };
     expect(heard.next(turn)).toEqual({ text: 'ab', isFirst: true });
@@ -35,7 +45,7 @@ describe('what is heard of a turn', () => {
     expect(heard.next({ pieces: ['e'] })).toEqual({ text: 'e', isFirst: true });
   });
 
-  it('makes up the answer with the last chunk, wherever the pieces are cut', () => {
+  it('form the answer with the last chunk, for any split', () => {
     const unit = fc.constantFrom('a', ' ', '😀', '\ud83d', '\ude00', 'é');
     const cut = fc.array(fc.tuple(fc.string({ unit, maxLength: 3 }), fc.boolean()));
     fc.assert(

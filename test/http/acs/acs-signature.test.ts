@@ -17,7 +17,7 @@ const golden = {
 };
 
 describe('the signature of a session', () => {
-  it('is that of other implementations', () => {
+  it('matches other implementations', () => {
     const key = sessionKey('k', 'a secret of thirty-two characters', session);
     expect(key.key.toString('hex')).toBe(golden.key);
     const answer = signed(key, { jsonrpc: '2.0', id: 7, result: { decision: 'deny', é: 'ü "x"' } });
@@ -49,7 +49,7 @@ describe('the signature of a session', () => {
   });
 });
 
-it('chains entries as other implementations do', () => {
+it('chained entries match other implementations', () => {
   const fresh: AcsSession = {
     ...{ agentId: 'a', keyId: 'k', methods: [], heads: [], entries: 0, isEnded: false, open: {} },
   };

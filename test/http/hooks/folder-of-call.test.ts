@@ -47,7 +47,7 @@ describe('the folder of a call', () => {
     ['python3 -i a.py', true],
     ['/usr/bin/ssh host', true],
     ['rm -rf build', false],
-  ])('of %j of Codex comes with a warning about its input: %s', (command, isWarned) => {
+  ])('of %j of Codex has a warning about its input: %s', (command, isWarned) => {
     const read = dialects.get('codex')?.read(claude({ command }));
     const warning = 'Codex asks no hook for what is typed into this program later (write_stdin)';
     expect(read).toMatchObject({ kind: 'call', context: isWarned ? { warning } : {} });

@@ -25,7 +25,7 @@ function progressOf(meta: Record<string, unknown> = { progressToken: 'p' }) {
   return { sent, stop, follow: follow as Subscriber | null };
 }
 
-it('counts on from the hold when the tool reports, and never falls', () => {
+it('progress continues from the hold when the tool reports, and never falls', () => {
   const { sent, stop, follow } = progressOf();
   follow?.onTask?.(aParkedTask('t', 9_000, 2));
   follow?.onTask?.(aTask({ id: 't', state: 'working', revision: 3 }));
@@ -46,6 +46,6 @@ it('counts on from the hold when the tool reports, and never falls', () => {
   ]);
 });
 
-it('sends nothing to a client that asks for none', () => {
+it('a client that requests no progress gets none', () => {
   expect(progressOf({}).follow).toBeNull();
 });

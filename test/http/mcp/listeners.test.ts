@@ -10,7 +10,7 @@ function stream() {
   };
 }
 
-it('has one stream for each session, and a hundred for each caller', () => {
+it('one stream exists for each session, and at most a hundred for each caller', () => {
   const listeners = new Listeners();
   let offered = 'before';
   const tools = () => offered;
@@ -36,7 +36,7 @@ it('has one stream for each session, and a hundred for each caller', () => {
   ]);
 });
 
-it('notifies only the clients whose tools have changed, once for each change', () => {
+it('only clients whose tools have changed are notified, once for each change', () => {
   const listeners = new Listeners();
   const [support, finance] = [stream(), stream()];
   let offered = 'before';

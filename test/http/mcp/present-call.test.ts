@@ -4,7 +4,7 @@ import { aTask } from '../../helpers/stored-tasks.ts';
 
 const never = () => 'ask again';
 
-it('passes on what a result has besides its text', () => {
+it('the parts of a result next to its text are returned', () => {
   const picture = { type: 'image', data: 'AA==', mimeType: 'image/png' };
   const structured = { rows: 2 };
   const task = aTask({ state: 'completed', text: '2 rows' });

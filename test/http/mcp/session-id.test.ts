@@ -20,7 +20,7 @@ const caller: fc.Arbitrary<Caller | null> = fc.option(
   ),
 );
 
-it('makes short printable ids that every daemon with the key reads for their owner', () => {
+it('session ids are short and printable, and every daemon with the key reads them for their owner', () => {
   fc.assert(
     fc.property(caller, fc.anything(), fc.boolean(), (owner, asked, opensLinks) => {
       const made = ids.make(owner, asked, opensLinks);
@@ -31,7 +31,7 @@ it('makes short printable ids that every daemon with the key reads for their own
   );
 });
 
-it('reads no id for anybody else, changed, or signed with another key', () => {
+it('a session id is invalid for another caller, after a change, or with another key', () => {
   fc.assert(
     fc.property(caller, caller, fc.nat(), fc.string(), (owner, other, at, piece) => {
       const { text } = ids.make(owner, '2025-06-18', true);
@@ -48,14 +48,14 @@ it('reads no id for anybody else, changed, or signed with another key', () => {
   );
 });
 
-it('says the version that was agreed on: the one asked for, or the latest', () => {
+it('the agreed version is the requested one, or the latest', () => {
   const agreed = ['2024-11-05', '2025-06-18', '1999-01-01', null].map(
     (asked) => ids.make(null, asked, false).protocolVersion,
   );
   expect(agreed).toEqual(['2024-11-05', '2025-06-18', '2025-11-25', '2025-11-25']);
 });
 
-it('reads the ids that a daemon signed before clients stated abilities', () => {
+it('session ids from before client capabilities are read', () => {
   const head = '1.2025-06-18.AAAAAAAAAAAAAAAA';
   const signed = JSON.stringify([head, 'idp', 'ann', null, null]);
   const text = `${head}.${createHmac('sha256', key).update(signed).digest('base64url')}`;

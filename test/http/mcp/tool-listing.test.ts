@@ -30,7 +30,7 @@ function listing(tools: OfferedTool[], more: Partial<McpFace> = {}) {
   return { warned, listing: new ToolListing(face, { warn: (_, text) => void warned.push(text) }) };
 }
 
-it('shows annotations, and an output schema where an answer always has what it promises', () => {
+it('annotations are listed, and an output schema only where every answer matches it', () => {
   const annotations = { readOnlyHint: true };
   const tools = [tool('rows', { annotations, outputSchema })];
   const shown = { name: 'rows', description: 'Does rows.', inputSchema: tools[0]?.parameters };
@@ -45,7 +45,7 @@ it('shows annotations, and an output schema where an answer always has what it p
   }
 });
 
-it('leaves out a tool that no client could read, and says so once', () => {
+it('a tool that clients cannot read is omitted, and logged once', () => {
   const odd = { type: 'object', required: null } as JsonObject;
   const tools = () => [tool('good'), tool('odd', { parameters: { ...odd } })];
   let offered = tools();
@@ -62,7 +62,7 @@ it('leaves out a tool that no client could read, and says so once', () => {
   ]);
 });
 
-it('has task_result while calls may be held, unless the agent has a tool of that name', () => {
+it('task_result is listed while calls may be held, unless the agent has a tool of that name', () => {
   const mayHold = () => true;
   const names = (tools: OfferedTool[], more: Partial<McpFace>) =>
     listing(tools, more)
@@ -75,7 +75,7 @@ it('has task_result while calls may be held, unless the agent has a tool of that
   ]).toEqual([['pay', 'task_result'], ['pay'], ['task_result']]);
 });
 
-it('states for clients with sessions that a call which may be held may be a task', () => {
+it('a call that may be held is marked as a possible task for clients with sessions', () => {
   const mayHold = (name: string | null) => name !== 'look';
   const { listing: shown } = listing([tool('pay'), tool('look')], { mayHold, answerWithin: 0 });
   const executions = shown.tools(null, 'legacy').map(({ name, execution }) => [name, execution]);

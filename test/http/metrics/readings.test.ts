@@ -21,7 +21,7 @@ function opened() {
 const samples = (text: string) =>
   text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
-it('leaves out a value that cannot be read, and reports the first one', async () => {
+it('a value that cannot be read is omitted, and the first one is logged', async () => {
   const { registry, warnings, readings } = opened();
   let isAway = false;
   const read = () => {
@@ -51,7 +51,7 @@ it('leaves out a value that cannot be read, and reports the first one', async ()
   expect(warnings).toEqual([expect.stringMatching(/^metrics: a value is unknown .*"tasks"/)]);
 });
 
-it('waits two seconds for a value', async () => {
+it('a value times out after two seconds', async () => {
   const { registry, clock, readings } = opened();
   readings.gauge({ name: 'slow', help: 'Slow.', read: () => new Promise(() => undefined) });
   readings.gauge({ name: 'fast', help: 'Fast.', read: () => [{ value: 1 }] });

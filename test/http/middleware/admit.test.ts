@@ -101,8 +101,8 @@ async function serve(ports: AdmitPorts, caller: Caller | null): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('the door', () => {
-  it('lets what is admitted through', async () => {
+describe('admission', () => {
+  it('passes an admitted request', async () => {
     const { client, events, checks } = await startDoor(admitted);
     expect(await client.post('/tasks/send', { message: {} })).toMatchObject({
       status: 200,
@@ -111,7 +111,7 @@ describe('the door', () => {
     expect({ events, checks: checks() }).toEqual({ events: [], checks: 1 });
   });
 
-  it('lets everything through while admission is off', async () => {
+  it('passes every request while it is off', async () => {
     const { client } = await startDoor(null);
     expect((await client.post('/tasks/send', {})).body).toBe('through');
     expect((await client.rpc('message/send', {})).body).toBe('through');
@@ -120,7 +120,7 @@ describe('the door', () => {
   it.each([
     ['a send', '/tasks/send', { message: {} }],
     ['a call', '/', { jsonrpc: '2.0', id: 1, method: 'tasks/send', params: {} }],
-  ])('refuses %s with 402 and all that the platform said', async (_, path, body) => {
+  ])("refuses %s with 402 and the platform's reason", async (_, path, body) => {
     const { client } = await startDoor(denied);
     const answer = await client.post(path, body);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 402, body: denial });
@@ -133,7 +133,7 @@ describe('the door', () => {
     ['9999-12-31T23:59:59Z', '2147483647'],
     ['', null],
     ['soon', null],
-  ])('tells a reset at %j to retry after %j', async (resetAt, seconds) => {
+  ])('for a reset at %j requests a retry after %j', async (resetAt, seconds) => {
     const { client } = await startDoor({ ...denied, resetAt });
     const { status, headers, body } = await client.post('/tasks/send', {});
     expect({ status, retry: headers.get('retry-after'), body }).toEqual({
@@ -143,7 +143,7 @@ describe('the door', () => {
     });
   });
 
-  it('has all five keys when the platform says no more than no', async () => {
+  it('has all five keys for a bare refusal of the platform', async () => {
     const { client } = await startDoor({ ...admitted, decision: 'deny' });
     expect((await client.post('/tasks/send', {})).body).toEqual({
       error: 'admission_denied',
@@ -154,7 +154,7 @@ describe('the door', () => {
     });
   });
 
-  it('writes every denial into the audit log, and says whether it was cached', async () => {
+  it('writes every denial to the audit log, with its cache state', async () => {
     const entity = { entity_id: 'till', entity_type: 'agent', org_id: 'acme' };
     const caller = { provider: 'ops', userId: 'ann', workspaceId: 'w1' };
     const { client, events } = await startDoor({ ...denied, cached: true }, { entity, caller });
@@ -180,7 +180,7 @@ describe('the door', () => {
     expect(events).toStrictEqual([{ ...event, task_id: 't-1' }, event]);
   });
 
-  it('refuses only once the denial is on disk', async () => {
+  it('refuses after the denial is stored', async () => {
     const order: string[] = [];
     const onDisk = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ describe('the door', () => {
     expect(order).toEqual(['on disk', '402']);
   });
 
-  it('answers 503 when the denial cannot be recorded', async () => {
+  it('answers 503 when the denial cannot be stored', async () => {
     const record = () => Promise.reject(new Error('the disk is full'));
     const { client } = await startDoor(denied, { record });
     const answer = await client.post('/tasks/send', {});
@@ -207,7 +207,7 @@ describe('the door', () => {
     });
   });
 
-  it('asks nothing for a body that cannot be read', async () => {
+  it('asks nothing for an unreadable body', async () => {
     const { client, checks } = await startDoor(denied);
     expect((await client.post('/tasks/send', '{')).status).toBe(400);
     expect((await client.post('/', '{')).body.error.code).toBe(-32700);
@@ -215,7 +215,7 @@ describe('the door', () => {
   });
 });
 
-describe('what starts an invocation', () => {
+describe('the start of an invocation', () => {
   it.each([
     'tasks/send',
     'tasks/sendSubscribe',
@@ -245,7 +245,7 @@ describe('what starts an invocation', () => {
   });
 
   it.each([[[]], [[{ method: 'tasks/send' }]], ['"tasks/send"'], ['null'], [{ method: 1 }], [{}]])(
-    'is nothing in the call %j',
+    'is none for the call %j',
     async (body) => {
       const { client, checks } = await startDoor(denied);
       expect((await client.post('/', body)).body).toBe('through');

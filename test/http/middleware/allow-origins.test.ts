@@ -36,7 +36,7 @@ describe('a listed origin', () => {
     ]);
   });
 
-  it('is told beforehand what it may send', async () => {
+  it('gets its permitted headers in the preflight', async () => {
     const { client } = await serveDoor({ origins: [desk] });
     const headers = { origin: desk, ...asking, 'access-control-request-headers': 'x-evil' };
     const answer = await client.request('OPTIONS', '/tasks/send', { headers });
@@ -47,7 +47,7 @@ describe('a listed origin', () => {
     ]);
   });
 
-  it('can read errors, a 429 included', async () => {
+  it('can read errors, including a 429', async () => {
     const { client } = await serveDoor({ origins: [desk], limits: { writeBurst: 1 } });
     await client.post('/tasks/send', {});
     const answer = await client.post('/tasks/send', {}, { origin: desk });
@@ -62,7 +62,7 @@ describe('a listed origin', () => {
   });
 });
 
-describe('an origin that is not listed', () => {
+describe('an unlisted origin', () => {
   it.each([
     other,
     'https://desk.example.com:444',
@@ -70,7 +70,7 @@ describe('an origin that is not listed', () => {
     'https://desk.example.com.evil.example',
     'https://DESK.example.com',
     'null',
-  ])('is given nothing: %s', async (origin) => {
+  ])('gets no header: %s', async (origin) => {
     const { client } = await serveDoor({ origins: [desk] });
     const simple = await client.get('/tasks', { origin });
     const asked = await client.request('OPTIONS', '/tasks', { headers: { origin, ...asking } });
@@ -92,7 +92,7 @@ describe('an origin that is not listed', () => {
 });
 
 describe('the star', () => {
-  it('lets any origin in, without credentials', async () => {
+  it('allows any origin, without credentials', async () => {
     const { client } = await serveDoor({ origins: ['*'] });
     for (const origin of [desk, other]) {
       expect(shared(await client.get('/tasks', { origin }))).toEqual({
@@ -110,7 +110,7 @@ describe('the star', () => {
   });
 });
 
-it('leaves an OPTIONS that asks for no permission to the routes', async () => {
+it('an OPTIONS without a preflight header is passed to the routes', async () => {
   const { client } = await serveDoor({ origins: [desk] });
   const answer = await client.request('OPTIONS', '/tasks', { headers: { origin: desk } });
   expect([answer.status, answer.body.sent]).toEqual([200, null]);

@@ -103,10 +103,10 @@ const envelope = {
 };
 const request = { method: 'GET', path: '/tasks', remote_addr: '127.0.0.1' };
 
-describe('whom a caller says to speak for', () => {
+describe('the represented user of a caller', () => {
   const header = (email: string) => ({ 'x-service-on-behalf-of': email });
 
-  it('is believed from the token of conversations', async () => {
+  it('is accepted with the token of conversations', async () => {
     const { client } = await serveGate();
     const answer = await client.get('/tasks', {
       ...bearer('talk'),
@@ -131,7 +131,7 @@ describe('whom a caller says to speak for', () => {
     expect(answer.body).toEqual({ caller: { provider: 'chat', ...person }, next: 2 });
   });
 
-  it('counts for nothing from anybody else', async () => {
+  it('is ignored from all other callers', async () => {
     const { client } = await serveGate({ isOptional: true });
     const answer = await client.get('/tasks', {
       ...bearer('secret'),
@@ -150,8 +150,8 @@ describe('whom a caller says to speak for', () => {
   });
 });
 
-describe('a caller who is known', () => {
-  it('goes on, and is told to the audit log', async () => {
+describe('an authenticated caller', () => {
+  it('is passed on, and recorded in the audit log', async () => {
     const { client, events } = await serveGate();
     const answer = await client.get('/tasks?x=1', {
       ...bearer('secret'),
@@ -190,7 +190,7 @@ describe('a caller who is known', () => {
     ]);
   });
 
-  it('is told of without what is not known of them', async () => {
+  it('is recorded without unknown properties', async () => {
     const { client, events } = await serveGate();
     await client.get('/tasks', bearer('bare'));
     await client.get('/tasks', bearer('own'));
@@ -202,7 +202,7 @@ describe('a caller who is known', () => {
     expect(events).toStrictEqual([told('bare', 'bearer'), told('runtime', 'runtime')]);
   });
 
-  it("is told of under the daemon's tenancy where it has none itself", async () => {
+  it("is recorded under the daemon's tenancy without its own", async () => {
     const { client, events } = await serveGate({ entity: { org_id: 'home', workspace_id: 'hw' } });
     await client.get('/tasks', bearer('secret'));
     await client.get('/tasks');
@@ -213,15 +213,20 @@ describe('a caller who is known', () => {
   });
 });
 
-describe('a caller who is not known', () => {
+describe('an unauthenticated caller', () => {
   it.each<[string, Record<string, string>, string, string]>([
     ['shows nothing', {}, 'missing_token', 'none'],
-    ['signs in otherwise', { authorization: 'Basic canary' }, 'missing_token', 'none'],
-    ['shows another token', bearer('canary'), 'rejected', 'bearer'],
-    ['shows a token that looks like one', bearer('canary.canary.canary'), 'rejected', 'jwt'],
-    ['shows a signed question', bearer('service-cloud-v1.canary'), 'rejected', 'sigv4'],
-    ['shows what nobody reads', { 'x-cloud-iap-jwt-assertion': 'canary' }, 'missing_token', 'none'],
-  ])('is refused with 401 and told of when they %s', async (_, headers, reason, kind) => {
+    ['use another scheme', { authorization: 'Basic canary' }, 'missing_token', 'none'],
+    ['send another token', bearer('canary'), 'rejected', 'bearer'],
+    ['send a similar token', bearer('canary.canary.canary'), 'rejected', 'jwt'],
+    ['send a signed request', bearer('service-cloud-v1.canary'), 'rejected', 'sigv4'],
+    [
+      'send an unreadable credential',
+      { 'x-cloud-iap-jwt-assertion': 'canary' },
+      'missing_token',
+      'none',
+    ],
+  ])('is refused with 401 and recorded when they %s', async (_, headers, reason, kind) => {
     const { client, events } = await serveGate();
     const answer = await client.get('/tasks', headers);
     expect(answer).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
@@ -232,13 +237,13 @@ describe('a caller who is not known', () => {
     expect(JSON.stringify([answer.body, events])).not.toContain('canary');
   });
 
-  it('fills the log with no more of a path than a part', async () => {
+  it('has only a part of its path in the log', async () => {
     const { client, events } = await serveGate();
     await client.get(`/${'x'.repeat(5_000)}`);
     expect(events[0]?.fields?.['path']).toBe(`/${'x'.repeat(255)}`);
   });
 
-  it('goes on nameless and untold while authentication is off', async () => {
+  it('is passed on anonymously and unrecorded while authentication is off', async () => {
     const { client, events } = await serveGate({ isOptional: true });
     expect(await client.get('/tasks')).toMatchObject({
       status: 200,
@@ -249,7 +254,7 @@ describe('a caller who is not known', () => {
 });
 
 describe('the audit log', () => {
-  it('is told nothing of what anybody may read', async () => {
+  it('records no public read', async () => {
     const { client, events } = await serveGate();
     const paths = ['/healthz', '/readyz', '/.well-known/audit-keys.json'];
     for (const path of paths) await client.get(path, bearer('secret'));
@@ -257,7 +262,7 @@ describe('the audit log', () => {
     expect(events).toEqual([]);
   });
 
-  it('keeps nobody waiting, also when it cannot be written', async () => {
+  it('delays no caller, also when it cannot be written', async () => {
     const hanging = await serveGate({ record: () => new Promise(() => undefined) });
     const failing = await serveGate({ record: () => Promise.reject(new Error('disk full')) });
     for (const { client } of [hanging, failing]) {
@@ -274,7 +279,7 @@ describe('the audit log', () => {
     }));
   const at = (address: string) => ({ 'x-forwarded-for': address });
 
-  it('is told of the first refusal at once, and of those that follow within a minute by their number', async () => {
+  it('records the first refusal at once, and the number of those within a minute', async () => {
     const { client, events, clock } = await serveGate();
     for (let tries = 0; tries < 9; tries += 1) await client.post(`/tasks/${tries}`, {});
     expect(told(events)).toEqual([{ event: 'auth_fail' }]);
@@ -303,7 +308,7 @@ describe('the audit log', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is told of refusals apart by address, reason and workflow', async () => {
+  it('records refusals separately by address, reason and workflow', async () => {
     const { client, events, clock } = await serveGate();
     for (let round = 0; round < 3; round += 1) {
       await client.get('/tasks', at('203.0.113.7'));
@@ -327,7 +332,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('is told of every change, and once a minute of each who reads', async () => {
+  it('records every change, and once a minute each reader', async () => {
     const { client, events, clock } = await serveGate();
     for (let round = 0; round < 3; round += 1) {
       await client.get('/tasks', bearer('secret'));
@@ -349,7 +354,7 @@ describe('the audit log', () => {
     expect(told(events)).toEqual(Array(7).fill({ event: 'auth_verify' }));
   });
 
-  it('has every refusal once the daemon has stopped', async () => {
+  it('contains every refusal once the daemon has stopped', async () => {
     const { client, events, clock, authLog } = await serveGate();
     for (let tries = 0; tries < 5; tries += 1) await client.get('/tasks');
     await authLog.flush();

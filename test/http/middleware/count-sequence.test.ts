@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { countSequence } from '../../../src/http/middleware/count-sequence.ts';
 
-it('counts the events of each request from 1', async () => {
+it('the events of each request are counted from 1', async () => {
   const count = countSequence();
   const requests = [{ state: {} as any }, { state: {} as any }];
   for (const request of requests) await count(request as any, async () => undefined);

@@ -17,7 +17,7 @@ async function statuses(count: number, send: () => Promise<{ status: number }>):
 const cancelling = { jsonrpc: '2.0', id: 1, method: 'tasks/cancel', params: { id: 't1' } };
 
 describe('an address', () => {
-  it('may call as often as the burst says, and is then refused with 429', async () => {
+  it('may send as many requests as the burst, and then gets 429', async () => {
     const { client } = await serveDoor({ limits: { writeBurst: 20 } });
     expect(await statuses(20, () => client.post('/tasks/send', {}))).toEqual(Array(20).fill(200));
     const { status, body, headers } = await client.post('/tasks/send', {});
@@ -33,7 +33,7 @@ describe('an address', () => {
     });
   });
 
-  it('may call again at the rate, and not before', async () => {
+  it('may send again at the rate, and not before', async () => {
     const { client, clock } = await serveDoor({ limits: { writeRps: 0.25, writeBurst: 1 } });
     const send = () => client.post('/tasks/send', {});
     expect(await statuses(2, send)).toEqual([200, 429]);
@@ -51,7 +51,7 @@ describe('an address', () => {
     expect(await statuses(2, send)).toEqual([200, 429]);
   });
 
-  it('is not refused for reads because of writes, nor the other way round', async () => {
+  it('has separate limits for reads and writes', async () => {
     const { client } = await serveDoor();
     expect(await statuses(3, () => client.post('/tasks/send', {}))).toEqual([200, 200, 429]);
     expect(await statuses(3, () => client.get('/tasks'))).toEqual([200, 200, 429]);
@@ -67,7 +67,7 @@ describe('an address', () => {
     expect(await statuses(3, () => client.request(method, '/tasks'))).toEqual([200, 200, 429]);
   });
 
-  it('may ask for its health at any time, with a read', async () => {
+  it('may read its health at any time', async () => {
     const { client } = await serveDoor();
     expect(await statuses(9, () => client.get('/healthz'))).toEqual(Array(9).fill(200));
     expect(await statuses(9, () => client.get('/readyz'))).toEqual(Array(9).fill(200));
@@ -77,7 +77,7 @@ describe('an address', () => {
 });
 
 describe('another address', () => {
-  it('has limits of its own', async () => {
+  it('has its own limits', async () => {
     const { client } = await serveDoor({ limits: { trustedProxies: ['loopback'] } });
     const from = (address: string) => () => client.get('/tasks', { 'x-forwarded-for': address });
     expect(await statuses(3, from('192.0.2.1'))).toEqual([200, 200, 429]);
@@ -85,14 +85,14 @@ describe('another address', () => {
     expect(await statuses(1, from('::ffff:192.0.2.2'))).toEqual([429]);
   });
 
-  it('is made up by nobody while no proxy is trusted', async () => {
+  it('cannot be forged while no proxy is trusted', async () => {
     const { client } = await serveDoor();
     let count = 0;
     const from = () => client.get('/tasks', { 'x-forwarded-for': `192.0.2.${(count += 1)}` });
     expect(await statuses(3, from)).toEqual([200, 200, 429]);
   });
 
-  it('is the same when it is in the same /64', async () => {
+  it('is the same in one /64', async () => {
     const { client } = await serveDoor({ limits: { trustedProxies: ['127.0.0.1'] } });
     const from = (address: string) => () => client.get('/tasks', { 'x-forwarded-for': address });
     expect(await statuses(2, from('2001:db8:1:2::1'))).toEqual([200, 200]);
@@ -100,7 +100,7 @@ describe('another address', () => {
     expect(await statuses(1, from('2001:db8:1:3::1'))).toEqual([200]);
   });
 
-  it('pushes out the one that has been away longest, which then starts afresh', async () => {
+  it('replaces the longest idle one, which then starts again', async () => {
     const { client } = await serveDoor({
       limits: { readBurst: 1, readRps: 0.001, trustedProxies: ['loopback'] },
     });
@@ -123,8 +123,8 @@ describe('a cancel', () => {
     ['its path in A2A 0.3.0', '/v1/tasks/t1:cancel', {}],
     ['its path in A2A 1.0', '/a2a/tasks/t1:cancel', {}],
     ['JSON-RPC', '/', cancelling],
-    ['JSON-RPC as A2A 1.0 calls it', '/', { ...cancelling, method: 'CancelTask' }],
-  ])('is never refused by %s, and reaches its route whole', async (_, path, body) => {
+    ['JSON-RPC in A2A 1.0', '/', { ...cancelling, method: 'CancelTask' }],
+  ])('is never refused by %s, and reaches its route complete', async (_, path, body) => {
     const { client } = await serveDoor();
     expect(await statuses(3, () => client.post('/tasks/send', {}))).toEqual([200, 200, 429]);
     for (let count = 0; count < 5; count += 1) {
@@ -148,7 +148,7 @@ describe('a cancel', () => {
     ['its path', '/tasks/t1/cancel', {}],
     ['JSON-RPC', '/', cancelling],
   ])(
-    'over the limit is refused like any other by %s when it does not authenticate',
+    'over the limit is refused like any other by %s without authentication',
     async (_, path, body) => {
       const { client, asked } = await serveDoor({ limits: { writeBurst: 1 } });
       expect((await client.post(path, body, wrong)).status).toBe(401);
@@ -159,7 +159,7 @@ describe('a cancel', () => {
     },
   );
 
-  it('that does not authenticate asks again at the rate of writes', async () => {
+  it('without authentication may repeat at the rate of writes', async () => {
     const { client, clock, asked } = await serveDoor({ limits: { writeBurst: 150 } });
     await statuses(400, () => client.post('/tasks/t1/cancel', {}, wrong));
     expect(asked).toHaveLength(300);
@@ -169,7 +169,7 @@ describe('a cancel', () => {
     expect(asked).toHaveLength(306);
   });
 
-  it('that authenticates never waits for those that did, nor for other addresses that did not', async () => {
+  it('with authentication never waits for others that had it, nor for other addresses without it', async () => {
     const { client } = await serveDoor({ limits: { writeBurst: 1, trustedProxies: ['loopback'] } });
     const cancel = (address: string, more: object = {}) =>
       client.post('/tasks/t1/cancel', {}, { 'x-forwarded-for': address, ...more });
@@ -177,7 +177,7 @@ describe('a cancel', () => {
     expect(await statuses(300, () => cancel('192.0.2.2'))).toEqual(Array(300).fill(200));
   });
 
-  it('waits for its turn with at most a hundred others at once', async () => {
+  it('waits for its turn with at most a hundred others', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { client, asked } = await serveDoor({ limits: { writeBurst: 1 }, arriving: promise });
     let refused = 0;
@@ -193,7 +193,7 @@ describe('a cancel', () => {
     expect((await Promise.all(sent)).filter((status) => status === 200)).toHaveLength(101);
   });
 
-  it('is recognised however slowly and in however many pieces it comes', async () => {
+  it('is recognized at any speed and in any number of pieces', async () => {
     const { client } = await serveDoor();
     expect(await statuses(2, () => client.post('/', cancelling))).toEqual([200, 200]);
     const params = { id: 't1', reason: 'ü'.repeat(20_000) };
@@ -218,7 +218,7 @@ describe('a cancel', () => {
     'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n';
   it.each([
     ['another method', { ...cancelling, method: 'tasks/get' }],
-    ['a method that only begins so', { ...cancelling, method: 'tasks/cancel ' }],
+    ['a method with the same beginning', { ...cancelling, method: 'tasks/cancel ' }],
     ['a batch', [cancelling]],
     ['no version', { ...cancelling, jsonrpc: '1.0' }],
     ['a notification', { ...cancelling, id: undefined }],
@@ -240,7 +240,7 @@ describe('a cancel', () => {
     expect(log).toEqual([]);
   });
 
-  it('is not looked for in a packed body, one of another type or one of unknown length', async () => {
+  it('is not searched in a compressed body, another type or an unknown length', async () => {
     const { client } = await serveDoor();
     expect(await statuses(2, () => client.post('/tasks/send', {}))).toEqual([200, 200]);
     const packed = await client.post('/', gzipSync(json), { 'content-encoding': 'gzip' });
@@ -250,7 +250,7 @@ describe('a cancel', () => {
     expect([packed.status, text.status, endless.status]).toEqual([429, 429, 429]);
   });
 
-  it('is nothing that a GET or a longer path could be', async () => {
+  it('is no GET and no longer path', async () => {
     const { client } = await serveDoor();
     await statuses(2, () => client.post('/tasks/send', {}));
     await statuses(2, () => client.get('/tasks'));
@@ -259,7 +259,7 @@ describe('a cancel', () => {
     expect((await client.post('/tasks//cancel', {})).status).toBe(429);
   });
 
-  it('whose caller leaves in the middle of it leaves nothing behind', async () => {
+  it('whose caller disconnects in the middle leaves nothing in memory', async () => {
     const { client, log } = await serveDoor();
     await statuses(2, () => client.post('/tasks/send', {}));
     const { hostname, port } = new URL(client.url);
@@ -276,7 +276,7 @@ describe('a cancel', () => {
   });
 });
 
-it('tells what comes after it whose request it is', async () => {
+it('the middleware names the caller for later ones', async () => {
   const { client } = await serveDoor({ limits: { trustedProxies: ['loopback'] } });
   const answer = await client.get('/tasks', {
     'x-forwarded-for': '192.0.2.1, ::ffff:198.51.100.7',
@@ -287,14 +287,14 @@ it('tells what comes after it whose request it is', async () => {
 it.each([
   [65_536, 'keep-alive'],
   [65_537, 'close'],
-])('says of the connection of a refused body of %d bytes: %s', async (length, connection) => {
+])('the connection of a refused body of %d bytes: %s', async (length, connection) => {
   const { client } = await serveDoor();
   await statuses(2, () => client.post('/tasks/send', {}));
   const answer = await client.post('/tasks/send', JSON.stringify('x'.repeat(length - 2)));
   expect([answer.status, answer.headers.get('connection')]).toEqual([429, connection]);
 });
 
-it('closes the connection of a refused body that may never end', async () => {
+it('the connection of an endless refused body is closed', async () => {
   const { client } = await serveDoor();
   await statuses(2, () => client.post('/tasks/send', {}));
   const answer = await rawRequest(

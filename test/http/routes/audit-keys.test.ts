@@ -21,14 +21,14 @@ async function responseOf(route: ReturnType<typeof auditKeys>, headers: Record<s
   return { response, text };
 }
 
-it('publishes the keys of the log as a JWKS, and none while it is unsigned', async () => {
+it('the keys of the log are published as a JWKS, and none while it is unsigned', async () => {
   const keys = [testKey('new', 1).publicKey, testKey('old', 2).publicKey];
   const type = 'application/json; charset=utf-8';
   expect(await answerOf(auditKeys({ auditKeys: { keys } }))).toEqual({ type, body: { keys } });
   expect(await answerOf(auditKeys())).toEqual({ type, body: { keys: [] } });
 });
 
-it('lets caches keep the keys, and answers who has them with 304', async () => {
+it('caches may keep the keys, and a known ETag gets 304', async () => {
   const keys = [testKey('new', 1).publicKey];
   const route = cachedAuditKeys({ auditKeys: { keys } });
   const { response, text } = await responseOf(route, {});

@@ -21,7 +21,7 @@ function start(description = 'Handles refunds'): Promise<TestAgent> {
 }
 
 describe('GET /', () => {
-  it('reads no Accept that is longer than a browser has', async () => {
+  it("reads no Accept that is longer than a browser's", async () => {
     const agent = await start();
     const type = async (accept: string) =>
       (await agent.get('/', { accept })).headers.get('content-type');
@@ -33,7 +33,7 @@ describe('GET /', () => {
   });
 
   it.each(['*/*', 'application/json', 'application/json, text/html', 'text/html;q=0.5, */*'])(
-    'answers %s with the card, as the well-known path does',
+    'answers %s with the card, like the well-known path',
     async (accept) => {
       const agent = await start();
       const [front, card] = [
@@ -54,7 +54,7 @@ describe('GET /', () => {
     },
   );
 
-  it('answers a browser with a page that may do nothing but be read, door or no door', async () => {
+  it('answers a browser with a read-only page, with or without authentication', async () => {
     const agent = await start();
     const { status, headers, body } = await agent.get('/', asBrowser);
     expect({ status, ...Object.fromEntries(headers) }).toMatchObject({
@@ -75,7 +75,7 @@ describe('GET /', () => {
     }).toEqual({ status: 200, body: '', type: 'text/html; charset=utf-8' });
   });
 
-  it('refuses who posts', async () => {
+  it('refuses POST', async () => {
     const agent = await start();
     expect((await agent.rpc('tasks/get', { id: 'x' })).status).toBe(401);
   });
@@ -102,7 +102,7 @@ describe('the page in a browser', () => {
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('till');
   });
 
-  it('leads to the card, the description and the health, by the keyboard alone', async () => {
+  it('links to the card, the description and the health, with the keyboard only', async () => {
     const agent = await start();
     const { page } = await browser.page();
     for (const [index, path] of [
@@ -122,7 +122,7 @@ describe('the page in a browser', () => {
     }
   });
 
-  it('shows markup in what the agent is called as text', async () => {
+  it("shows markup in the agent's name as text", async () => {
     const agent = await start(hostile);
     const { page } = await browser.page();
     let alerts = 0;

@@ -4,14 +4,14 @@ import { EventQueue, frame } from '../../../src/http/wire/event-queue.ts';
 const half = { isText: false, size: 512 * 1024 };
 const piece = (id: string, text: string) => ({ id, event: 'text', data: { text } });
 
-it('formats an event as one line of JSON behind its position and its name', () => {
+it('an event is one line of JSON after its position and its name', () => {
   expect(frame({ id: 'a.1', event: 'text', data: { text: 'one\ntwo' } })).toBe(
     'id: a.1\nevent: text\ndata: {"text":"one\\ntwo"}\n\n',
   );
   expect(frame({ data: {} })).toBe('data: {}\n\n');
 });
 
-it('returns events in order and counts the ones that wait', () => {
+it('events are returned in order and waiting ones are counted', () => {
   const queue = new EventQueue(10);
   queue.add({ event: 'one', data: {} }, { isText: false, size: 3 });
   queue.add({ event: 'two', data: {} }, { isText: false, size: 4 });
@@ -22,7 +22,7 @@ it('returns events in order and counts the ones that wait', () => {
   expect([queue.isEmpty, queue.backlog, queue.take()]).toEqual([true, 0, null]);
 });
 
-it('appends a piece of text to one that waits last, under the newer ID', () => {
+it('a piece of text is appended to the last waiting one, under the newer ID', () => {
   const queue = new EventQueue(10);
   expect(queue.append(piece('1', 'alone'))).toBe(false);
   queue.add(piece('1', 'ab'), { isText: true, size: 30 });
@@ -33,7 +33,7 @@ it('appends a piece of text to one that waits last, under the newer ID', () => {
   expect(queue.take()).toBe('id: 2\nevent: text\ndata: {"text":"abcd"}\n\n');
 });
 
-it('is too long beyond 1 MiB of several events, or with too many events', () => {
+it('the queue is too long beyond 1 MiB of several events, or with too many events', () => {
   const long = new EventQueue(10);
   long.add({ data: {} }, { isText: false, size: 2 * 1024 * 1024 });
   expect(long.isTooLong).toBe(false);

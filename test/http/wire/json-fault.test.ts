@@ -22,22 +22,22 @@ describe('the nesting of a JSON text', () => {
   it.each([
     ['64 lists', '['.repeat(64) + ']'.repeat(64), null],
     ['65 lists', '['.repeat(65) + ']'.repeat(65), tooDeep],
-    ['65 lists that never end', '['.repeat(65), tooDeep],
+    ['65 unclosed lists', '['.repeat(65), tooDeep],
     ['64 objects', '{"a":'.repeat(64) + '1' + '}'.repeat(64), null],
     ['65 objects', '{"a":'.repeat(65) + '1' + '}'.repeat(65), tooDeep],
-    ['65 of both', '[{"a":'.repeat(33), tooDeep],
-    ['65 behind blanks', ' \n'.repeat(99) + '['.repeat(65), tooDeep],
-    ['many side by side', `[${'[],'.repeat(999)}{}]`, null],
+    ['65 of both kinds', '[{"a":'.repeat(33), tooDeep],
+    ['65 after blanks', ' \n'.repeat(99) + '['.repeat(65), tooDeep],
+    ['many next to each other', `[${'[],'.repeat(999)}{}]`, null],
     ['brackets in a string', `["${'['.repeat(99)}"]`, null],
-    ['brackets behind an escaped quote', `["\\"${'['.repeat(99)}"]`, null],
-    ['brackets behind an escaped backslash', `["\\\\"${',['.repeat(65)}`, tooDeep],
+    ['brackets after an escaped quote', `["\\"${'['.repeat(99)}"]`, null],
+    ['brackets after an escaped backslash', `["\\\\"${',['.repeat(65)}`, tooDeep],
     ['brackets in a key', `{"${'{'.repeat(99)}":1}`, null],
-    ['a string that never ends', `${'['.repeat(60)}"${'['.repeat(99)}`, null],
-  ])('is told of %s', (_, text, fault) => {
+    ['an unclosed string', `${'['.repeat(60)}"${'['.repeat(99)}`, null],
+  ])('is reported for %s', (_, text, fault) => {
     expect(jsonFault(text)).toBe(fault);
   });
 
-  it('is that of what a parser would make of it', () => {
+  it('equals that of a parser', () => {
     const strings = fc.string({
       unit: fc.constantFrom('"', '\\', '[', '{', ']', '}', ':', 'a', '\n', 'é', '\ud800'),
     });
@@ -60,7 +60,7 @@ describe('the nesting of a JSON text', () => {
     );
   });
 
-  it('is told of two million brackets in no time', () => {
+  it('is reported quickly for two million brackets', () => {
     const began = performance.now();
     expect(jsonFault('['.repeat(2 ** 21))).toBe(tooDeep);
     expect(performance.now() - began).toBeLessThan(50);

@@ -226,7 +226,7 @@ const presented: [name: string, schema: z.ZodType, objects: unknown[]][] = [
 ];
 
 describe.each(presented)('a presented %s', (_, schema, objects) => {
-  it('is what its schema reads, without a change', () => {
+  it('is read by its schema unchanged', () => {
     expect(objects.length).toBeGreaterThan(0);
     for (const object of objects) expect(schema.parse(object)).toStrictEqual(object);
   });

@@ -19,7 +19,7 @@ function refusedWith(): number[] {
   return [...new Set(statuses)].filter((status) => status >= 400);
 }
 
-it('has a name of gRPC for every status that there is', () => {
+it('the refusal form has a gRPC name for every status', () => {
   const statuses = refusedWith();
   expect(statuses).toContain(402);
   expect(statuses.length).toBeGreaterThan(10);
@@ -44,14 +44,14 @@ it.each([
   ['/tasks/v1/x', 'sentence'],
   ['//v1/tasks', 'sentence'],
   ['', 'sentence'],
-])('takes %j for a path whose form is %s', (path, form) => {
+])('the path %j has the form %s', (path, form) => {
   const shown = presentRefusal({ status: 404, body: said }, { method: 'POST', path });
   expect(shown).toEqual(
     form === 'sentence' ? said : { error: { code: 404, status: 'NOT_FOUND', message: 'no' } },
   );
 });
 
-it('is a JSON-RPC error for a POST to / alone', () => {
+it('a refusal is a JSON-RPC error only for a POST to /', () => {
   const shown = presentRefusal({ status: 429, body: said }, call);
   expect(shown).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'no' } });
   expect(presentRefusal({ status: 405, body: said }, { method: 'PUT', path: '/' })).toBe(said);
@@ -63,14 +63,14 @@ it.each([
   [null, null],
   [{}, null],
   [undefined, null],
-])('says the id %j of a call back as %j', (id, shown) => {
+])('the id %j of a call is returned as %j', (id, shown) => {
   const body = { jsonrpc: '2.0', id, method: 'SendMessage' };
   expect(presentRefusal({ status: 503, body: said }, { ...call, body })).toMatchObject({
     id: shown,
   });
 });
 
-it('keeps the body that the documents show for the methods that they show', () => {
+it('a refusal has the documented body for documented methods', () => {
   const denied = { error: 'admission_denied', reason: 'r', scope: '', window: '', reset_at: '' };
   for (const method of ['tasks/send', 'tasks/sendSubscribe']) {
     expect(
@@ -79,7 +79,7 @@ it('keeps the body that the documents show for the methods that they show', () =
   }
 });
 
-it('tells in every form all that the body says, and a sentence as a text', () => {
+it('a refusal contains in every form the whole body, and its message as text', () => {
   const bodies = fc
     .dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.boolean()), { maxKeys: 4 })
     .map((more) => ({ ...more, error: 'refused', __proto__: null }) as never);
@@ -104,7 +104,7 @@ it('tells in every form all that the body says, and a sentence as a text', () =>
   );
 });
 
-it('says no long id back, as refusals are not counted among what waits to be read', () => {
+it('a refusal does not return a long id, as refusals do not count as unread bytes', () => {
   const ids = ['x'.repeat(1_024), 'x'.repeat(1_025), 1e300, ['x'], { x: 'x' }, true];
   const shown = ids.map((id) =>
     presentRefusal({ status: 503, body: said }, { ...call, body: { method: 'message/send', id } }),

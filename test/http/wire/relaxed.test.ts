@@ -31,7 +31,7 @@ describe('a lenient schema', () => {
     expect(rest).not.toHaveProperty('extra');
   });
 
-  it('reads a text that is none of its enumeration, and parts of another kind', () => {
+  it('reads a string outside its enumeration, and parts of another kind', () => {
     const parts = [{ kind: 'text', text: 'a' }, { kind: 'video', video: {} }, { text: 7 }];
     const message = { kind: 'message', role: 'judge', messageId: 'm-1', parts };
     const sent = { id: 't-1', contextId: 'c-1', kind: 'task', history: [message] };
@@ -49,7 +49,7 @@ describe('a lenient schema', () => {
     },
   );
 
-  it('refuses an object without one that it needs', () => {
+  it('refuses an object without a required field', () => {
     expect(lenient(task).safeParse({ id: 't-1' }).success).toBe(false);
   });
 });
@@ -57,7 +57,7 @@ describe('a lenient schema', () => {
 describe('a loose schema', () => {
   const read = loose(task, ['id', 'status', 'state', 'parts']);
 
-  it('passes unknown fields, adds none, and needs the named ones only', () => {
+  it('passes unknown fields, adds none, and requires only the named ones', () => {
     const sent = {
       id: 't-1',
       status: { state: 'thinking', message: { parts: [{ kind: 'video', video: 1 }] }, extra: 1 },
@@ -77,7 +77,7 @@ describe('a loose schema', () => {
     expect(read.safeParse(value).success).toBe(false);
   });
 
-  it('leaves the values of a record and of a custom field as they are', () => {
+  it('keeps the values of a record and of a custom field', () => {
     const schema = loose(z.object({ any: z.unknown(), map: z.record(z.string(), z.int()) }), []);
     expect(schema.parse({ any: [1], map: { a: 1 } })).toEqual({ any: [1], map: { a: 1 } });
     expect(schema.safeParse({ map: { a: 'x' } }).success).toBe(false);

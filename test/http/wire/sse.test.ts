@@ -24,7 +24,7 @@ describe('an idle stream', () => {
     await vi.waitFor(() => expect(clock.pending).toBe(before), patient);
   });
 
-  it('shares one timer with all others, and leaves none behind when its client goes', async () => {
+  it('shares one timer with all others, which stops at a disconnect', async () => {
     const gate = Promise.withResolvers<string>();
     const clock = new ManualClock(nine);
     const { client } = await startTestSurface({ clock, tools: { wait: () => gate.promise } });

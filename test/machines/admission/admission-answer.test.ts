@@ -13,8 +13,8 @@ const denied = {
 
 const bare = { reason: '', scope: '', window: '', resetAt: '' };
 
-describe('an answer of the platform', () => {
-  it('is taken as it comes', () => {
+describe('the answer of an admission platform', () => {
+  it('is used as received', () => {
     expect(readAnswer(JSON.stringify({ ...denied, more: [1] }))).toEqual({
       kind: 'answer',
       answer: {
@@ -38,7 +38,7 @@ describe('an answer of the platform', () => {
     ['{"decision":"deny","reset_at":1795262400}', { decision: 'deny', ...bare }],
     ['{"decision":"admit","decision":"deny"}', { decision: 'deny', ...bare }],
     [' {"decision" : "admit" }\n', { decision: 'admit', ...bare }],
-  ])('%s has empty fields where the platform says nothing', (body, answer) => {
+  ])('%s omits the fields that the platform omits', (body, answer) => {
     expect(readAnswer(body)).toEqual({ kind: 'answer', answer });
   });
 
@@ -64,11 +64,11 @@ describe('an answer of the platform', () => {
     ['{"decision":"deny","reason":1}', 'the reason, the scope or the window is not a text'],
     ['{"decision":"deny","scope":[]}', 'the reason, the scope or the window is not a text'],
     ['{"decision":"deny","window":{}}', 'the reason, the scope or the window is not a text'],
-  ])('%s is none', (body, text) => {
+  ])('%s is invalid', (body, text) => {
     expect(readAnswer(body)).toEqual({ kind: 'fault', text });
   });
 
-  it('denies in no other case than that of a well-formed denial', () => {
+  it('denies only for a well-formed denial', () => {
     const text = fc.oneof(fc.constant('deny'), fc.constant('admit'), fc.string());
     const optional = fc.option(fc.oneof(text, fc.jsonValue()), { nil: undefined });
     const shaped = fc
@@ -85,7 +85,7 @@ describe('an answer of the platform', () => {
     );
   });
 
-  it('never shows in a fault', () => {
+  it('does not appear in an error', () => {
     const secret = 'canary-secret';
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

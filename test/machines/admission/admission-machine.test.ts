@@ -66,7 +66,7 @@ function startAdmission() {
 }
 
 describe('admission', () => {
-  it('asks nothing until it is asked', () => {
+  it('sends no request until it is triggered', () => {
     const { calls, value, clock } = startAdmission();
     expect({ calls, value: value(), timers: clock.pending }).toEqual({
       calls: [],
@@ -78,7 +78,7 @@ describe('admission', () => {
   it.each([
     ['admitted', admit],
     ['denied', deny],
-  ])('is %s for whoever waits and whoever comes in the window', async (state, answer) => {
+  ])('is %s for waiting callers and for callers within the window', async (state, answer) => {
     const { ask, settle, answered, calls, value } = startAdmission();
     ask();
     ask();
@@ -93,7 +93,7 @@ describe('admission', () => {
     ]);
   });
 
-  it('admits for a window when the call fails, and says so once', async () => {
+  it('admits for one window when the call fails, and reports it once', async () => {
     const { ask, settle, answered, calls, failures, value } = startAdmission();
     ask();
     ask();
@@ -108,7 +108,7 @@ describe('admission', () => {
     ]);
   });
 
-  it('counts its window from the answer, and asks again only when asked after it', async () => {
+  it('starts its window at the answer, and asks again only when triggered after the window', async () => {
     const { ask, settle, clock, calls, answered } = startAdmission();
     ask();
     clock.advance(1_900);
@@ -129,7 +129,7 @@ describe('admission', () => {
     ]);
   });
 
-  it('is not kept in its window by requests', async () => {
+  it('requests do not extend the window', async () => {
     const { ask, settle, clock, calls } = startAdmission();
     ask();
     await settle(admit);
@@ -150,7 +150,7 @@ describe('admission', () => {
     expect(answered.at(-1)).toEqual({ ...deny, cached: false, fallback: false });
   });
 
-  it('answers once a call and once whoever comes in a window, and never asks twice in one', async () => {
+  it('answers each call once, and asks at most once in a window', async () => {
     const step = fc.oneof(
       fc.constant('ask' as const),
       fc.constantFrom(admit, deny, new Error('no answer')),
@@ -178,7 +178,7 @@ describe('admission', () => {
     );
   });
 
-  it('admits while its port is not filled', async () => {
+  it('admits when no port is connected', async () => {
     const answered: AdmissionAnswered[] = [];
     const actor = createActor(admissionMachine).start();
     actor.on('admission.answered', (event) => answered.push(event));

@@ -4,7 +4,7 @@ import { retryAfter } from '../../../src/machines/admission/retry-after.ts';
 
 const now = Date.parse('2026-11-21T12:00:00.000Z');
 
-describe('the time to wait', () => {
+describe('the wait before a retry', () => {
   it.each([
     ['2026-11-21T12:00:00Z', 0],
     ['2026-11-21T12:00:00.001Z', 1],
@@ -44,11 +44,11 @@ describe('the time to wait', () => {
     '12026-11-21T12:00:00Z',
     '1795262400',
     'Sat, 21 Nov 2026 12:00:00 GMT',
-  ])('until %j cannot be told', (resetAt) => {
+  ])('until %j is unknown', (resetAt) => {
     expect(retryAfter(resetAt, now)).toBeNull();
   });
 
-  it('is the distance rounded up, and never negative', () => {
+  it('is rounded up and never negative', () => {
     const dates = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2090-01-01') });
     fc.assert(
       fc.property(dates, dates, (at, from) => {
@@ -58,7 +58,7 @@ describe('the time to wait', () => {
     );
   });
 
-  it('is a number of whole seconds or nothing, whatever the text is', () => {
+  it('is a whole number of seconds, or undefined for any other string', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const seconds = retryAfter(text, now);

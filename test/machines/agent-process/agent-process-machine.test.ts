@@ -57,7 +57,7 @@ const stopped = { value: 'stopped', state: 'stopped', pid: null, error: null };
 const serving = { value: { running: 'serving' }, state: 'running', pid: 7, error: null };
 
 describe('the process of an agent', () => {
-  it('is what a look shows, as it may be started and stopped elsewhere', () => {
+  it('follows the observed state, because the agent may be started and stopped elsewhere', () => {
     expect(told(after())).toEqual(stopped);
     expect(told(after(gone))).toEqual(stopped);
     expect(told(after(running))).toEqual(serving);
@@ -85,7 +85,7 @@ describe('the process of an agent', () => {
     });
   });
 
-  it('starts, with the passphrase for as long as that takes', () => {
+  it('keeps the passphrase only during the start', () => {
     const begun = after(start);
     expect(told(begun)).toEqual({ value: 'starting', state: 'starting', pid: null, error: null });
     expect(begun.context.passphrase).toBe('open sesame');
@@ -99,7 +99,7 @@ describe('the process of an agent', () => {
     expect(broken.context.passphrase).toBeNull();
   });
 
-  it('does not take what is seen during a start or a stop for its end', () => {
+  it('does not take an observation during a start or a stop for an exit', () => {
     for (const event of [gone, crashed, running]) {
       expect(told(after(start, event)).value).toBe('starting');
       expect(told(after(running, stop, event)).value).toEqual({ running: 'stopping' });
@@ -107,7 +107,7 @@ describe('the process of an agent', () => {
     }
   });
 
-  it('stops, and is told to be running until it has', () => {
+  it('is reported as running until it has stopped', () => {
     expect(told(after(running, stop))).toEqual({ ...serving, value: { running: 'stopping' } });
     expect(told(after(running, stop, done(stopping)))).toEqual(stopped);
     expect(told(after(running, stop, failed(stopping, 'it is not ours')))).toEqual({
@@ -116,7 +116,7 @@ describe('the process of an agent', () => {
     });
   });
 
-  it('starts again once it has stopped', () => {
+  it('starts again after it has stopped', () => {
     const again = after(running, restart, done(restarting));
     expect(told(again)).toEqual({ value: 'starting', state: 'starting', pid: null, error: null });
     const secret = { ...restart, passphrase: 'kept' } as AgentProcessEvent;
@@ -126,7 +126,7 @@ describe('the process of an agent', () => {
     expect(kept.context.passphrase).toBeNull();
   });
 
-  it('takes no order that does not fit', () => {
+  it('ignores commands that do not fit its state', () => {
     for (const [states, refused] of [
       [[], [stop, restart]],
       [[crashed], [stop, restart]],
@@ -145,7 +145,7 @@ describe('the process of an agent', () => {
     }
   });
 
-  it('is launched with its passphrase, and halted as the process that was seen', async () => {
+  it('is launched with its passphrase, and stopped by the observed process id', async () => {
     const asked: unknown[] = [];
     const launch = fromPromise<ServedAgent, LaunchInput>(async ({ input }) => {
       asked.push(['launch', input]);
@@ -172,7 +172,7 @@ describe('the process of an agent', () => {
     ]);
   });
 
-  it('is neither launched nor halted where nobody says how, and says so', async () => {
+  it('reports an error when its launch and stop ports are not connected', async () => {
     const error = 'the port is not filled';
     const actor = createActor(agentProcessMachine).start();
     const settled = () => waitFor(actor, (snapshot) => snapshot.hasTag('settled'));
@@ -185,7 +185,7 @@ describe('the process of an agent', () => {
     }
   });
 
-  it('forgets after a clean end why it could not be stopped', () => {
+  it('clears the stop error after a clean exit', () => {
     const refused = after(running, stop, failed(stopping, 'it is not ours'));
     expect(told(transition(agentProcessMachine, refused, gone)[0])).toEqual(stopped);
     const [asked] = transition(agentProcessMachine, refused, stop);

@@ -31,8 +31,8 @@ function startSink() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a sink', () => {
-  it('connects, delivers, and after a failure rests before it connects again', async () => {
+describe('an audit sink', () => {
+  it('connects, delivers, and waits after a failure before it reconnects', async () => {
     const { actor, clock, connections, deliveries, noted } = startSink();
     const states: unknown[] = [actor.getSnapshot().value];
     actor.subscribe(({ value }) => states.push(value));
@@ -47,7 +47,7 @@ describe('a sink', () => {
     expect(states).toEqual(['connecting', 'open', 'backoff', 'connecting']);
   });
 
-  it('rests twice as long after each failure in a row, at most a minute', async () => {
+  it('doubles its wait after each consecutive failure, up to a minute', async () => {
     const { clock, connections } = startSink();
     for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
       const tries = connections.length;
@@ -60,7 +60,7 @@ describe('a sink', () => {
     }
   });
 
-  it('rests where nobody says how it connects or delivers, and says so', async () => {
+  it('waits and reports when its ports are not connected', async () => {
     const noted: unknown[] = [];
     const actions = { noteFailure: (_: unknown, failure: unknown) => void noted.push(failure) };
     const connect = fromPromise<void>(() => Promise.resolve());
@@ -74,7 +74,7 @@ describe('a sink', () => {
     }
   });
 
-  it('forgets its failures once lines have arrived, not when it connects', async () => {
+  it('resets its failures when lines are delivered, not when it connects', async () => {
     const { actor, clock, connections, deliveries } = startSink();
     for (const seconds of [1, 2]) {
       connections.at(-1)?.resolve();
@@ -90,7 +90,7 @@ describe('a sink', () => {
     expect(actor.getSnapshot().context).toEqual({ failures: 0 });
   });
 
-  it('takes the end of a delivery for the other side hanging up', async () => {
+  it('treats the end of a delivery as a disconnect by the receiver', async () => {
     const { actor, connections, deliveries, noted } = startSink();
     connections[0]?.resolve();
     await turn();
@@ -102,22 +102,25 @@ describe('a sink', () => {
     ]);
   });
 
-  it.each(['connecting', 'open', 'backoff'] as const)('closes for good while %s', async (state) => {
-    const { actor, clock, connections, deliveries } = startSink();
-    if (state !== 'connecting') connections[0]?.resolve();
-    await turn();
-    if (state === 'backoff') deliveries[0]?.reject(new Error('no'));
-    await turn();
-    expect(actor.getSnapshot().value).toBe(state);
-    actor.send({ type: 'sink.close' });
-    expect(actor.getSnapshot()).toMatchObject({ status: 'done', value: 'closed' });
-    clock.advance(120_000);
-    expect([connections.length, clock.pending]).toEqual([1, 0]);
-  });
+  it.each(['connecting', 'open', 'backoff'] as const)(
+    'closes permanently while %s',
+    async (state) => {
+      const { actor, clock, connections, deliveries } = startSink();
+      if (state !== 'connecting') connections[0]?.resolve();
+      await turn();
+      if (state === 'backoff') deliveries[0]?.reject(new Error('no'));
+      await turn();
+      expect(actor.getSnapshot().value).toBe(state);
+      actor.send({ type: 'sink.close' });
+      expect(actor.getSnapshot()).toMatchObject({ status: 'done', value: 'closed' });
+      clock.advance(120_000);
+      expect([connections.length, clock.pending]).toEqual([1, 0]);
+    },
+  );
 });
 
-describe('the pause of a sink', () => {
-  it('stays between a second and a minute', () => {
+describe('the wait of a sink', () => {
+  it('is between one second and one minute', () => {
     expect([0, 1, 2, 6, 7, 1_000].map(sinkPause)).toEqual([
       1_000, 1_000, 2_000, 32_000, 60_000, 60_000,
     ]);

@@ -33,7 +33,7 @@ const without = (card: JsonObject, key: string): JsonObject => {
   return rest;
 };
 
-describe('the form of a card', () => {
+describe('the version of an agent card', () => {
   it.each<[JsonObject, string]>([
     [{ protocolVersion: '0.3.0' }, '0.3'],
     [{ preferredTransport: 'JSONRPC' }, '0.3'],
@@ -43,19 +43,19 @@ describe('the form of a card', () => {
     [{ supportedInterfaces: [], protocolVersion: '0.3.0' }, 'hybrid'],
     [{ supportedInterfaces: [], preferredTransport: 'JSONRPC' }, 'hybrid'],
     [{ name: 'desk' }, 'unknown'],
-  ])('is told from %j to be %s', (card, form) => {
+  ])('read from %j is %s', (card, form) => {
     expect(cardForm(card)).toBe(form);
   });
 });
 
-describe('a card of either form', () => {
-  it.each([null, [], 'desk', 7])('is none when it is %j', (card) => {
+describe('an agent card of either version', () => {
+  it.each([null, [], 'desk', 7])('is invalid when it is %j', (card) => {
     expect(checkCard(card)).toEqual([
       { severity: 'error', path: '', message: 'is no JSON object' },
     ]);
   });
 
-  it('that says nothing is told of all that it needs', () => {
+  it('an empty object has a finding for each required field', () => {
     expect(findingsOf({})).toEqual([
       'error name must be a text',
       'error version must be a text',
@@ -70,14 +70,14 @@ describe('a card of either form', () => {
   });
 
   it.each<[string, JsonObject, string[]]>([
-    ['a name that is no text', { name: 7 }, ['error name must be a text']],
+    ['a name that is not a string', { name: 7 }, ['error name must be a text']],
     [
-      'a description that is no text',
+      'a description that is not a string',
       { description: 7 },
       ['warning description is missing; A2A asks for it'],
     ],
     [
-      'a mode that is no text',
+      'a mode that is not a string',
       { defaultInputModes: ['text/plain', 7] },
       ['error defaultInputModes must be a list of texts'],
     ],
@@ -85,7 +85,7 @@ describe('a card of either form', () => {
     ['extensions', { capabilities: { streaming: true, extensions: [{ uri: 'x' }] } }, []],
     ['two skills', { skills: [skill, { ...skill, id: 'b' }] }, []],
     [
-      'skills that are none',
+      'skills that are not a list',
       { skills: ['refunds', skill, {}] },
       [
         'error skills[0] must be an object',
@@ -95,7 +95,7 @@ describe('a card of either form', () => {
         'error skills[2].tags must be a list of texts',
       ],
     ],
-  ])('with %s is told of just that', (_name, fields, findings) => {
+  ])('with %s has exactly that finding', (_name, fields, findings) => {
     expect(findingsOf({ ...older, ...fields })).toEqual(findings);
     expect(findingsOf({ ...modern, ...fields })).toEqual(findings);
   });
@@ -108,7 +108,7 @@ describe('a card of either form', () => {
     ['https://:secret@desk.example.com', ['error url must hold no password']],
     ['http://127.0.0.1:8080', []],
     ['https://127.0.0.1:8080', []],
-  ])('at %j is told %j', (url, findings) => {
+  ])('at %j reports %j', (url, findings) => {
     expect(findingsOf({ ...older, url })).toEqual(findings);
     expect(findingsOf({ ...modern, supportedInterfaces: [{ ...theInterface, url }] })).toEqual(
       findings.map((finding) => finding.replace('url', 'supportedInterfaces[0].url')),
@@ -116,13 +116,16 @@ describe('a card of either form', () => {
   });
 });
 
-describe('a card of 0.3', () => {
-  it.each(['0.3', '0.3.0', '0.30', '0.3.10'])('may be of version %s', (protocolVersion) => {
-    expect(findingsOf({ ...older, protocolVersion })).toEqual([]);
-  });
+describe('an agent card of version 0.3', () => {
+  it.each(['0.3', '0.3.0', '0.30', '0.3.10'])(
+    'accepts the protocol version %s',
+    (protocolVersion) => {
+      expect(findingsOf({ ...older, protocolVersion })).toEqual([]);
+    },
+  );
 
   it.each<JsonValue>(['0.', '0.3.', '0.3.x', '10.3.0', '0.3.0-rc', 0.3, null])(
-    'is not of version %j',
+    'refuses the protocol version %j',
     (protocolVersion) => {
       expect(findingsOf({ ...older, protocolVersion })).toEqual([
         'error protocolVersion must be the version of 0.3, such as 0.3.0',
@@ -130,12 +133,15 @@ describe('a card of 0.3', () => {
     },
   );
 
-  it.each(['JSONRPC', 'GRPC', 'HTTP+JSON'])('may prefer %s', (preferredTransport) => {
-    expect(findingsOf({ ...older, preferredTransport })).toEqual([]);
-  });
+  it.each(['JSONRPC', 'GRPC', 'HTTP+JSON'])(
+    'accepts the preferred transport %s',
+    (preferredTransport) => {
+      expect(findingsOf({ ...older, preferredTransport })).toEqual([]);
+    },
+  );
 
   it.each(['http', 'apiKey', 'oauth2', 'openIdConnect', 'mutualTLS'])(
-    'may have callers sign in by %s',
+    'accepts the security scheme %s',
     (type) => {
       expect(findingsOf({ ...older, securitySchemes: { key: { type } } })).toEqual([]);
     },
@@ -144,12 +150,12 @@ describe('a card of 0.3', () => {
   const odd = 'must be one of http, apiKey, oauth2, openIdConnect, mutualTLS';
   it.each<[string, JsonObject, string[]]>([
     [
-      'a transport that is none',
+      'an unknown transport',
       { preferredTransport: null },
       ['error preferredTransport must be JSONRPC, GRPC or HTTP+JSON'],
     ],
     [
-      'interfaces that are no list',
+      'interfaces that are not a list',
       { additionalInterfaces: {} },
       ['error additionalInterfaces must be a list'],
     ],
@@ -163,7 +169,7 @@ describe('a card of 0.3', () => {
       ],
     ],
     [
-      'schemes that are no object',
+      'security schemes that are not an object',
       { securitySchemes: [bearer] },
       ['error securitySchemes must be an object'],
     ],
@@ -172,22 +178,22 @@ describe('a card of 0.3', () => {
       { securitySchemes: { one: null, two: {}, three: bearer } },
       [`error securitySchemes.one.type ${odd}`, `error securitySchemes.two.type ${odd}`],
     ],
-    ['a requirement that is no list', { security: {} }, ['error security must be a list']],
-    ['a requirement that is no object', { security: [null, 'key', {}] }, []],
+    ['a requirement that is not a list', { security: {} }, ['error security must be a list']],
+    ['a requirement that is not an object', { security: [null, 'key', {}] }, []],
     [
-      'a requirement where there are no schemes',
+      'a requirement without security schemes',
       { security: [{}, { key: [] }] },
       ['error security[1] names key, which is none of the securitySchemes'],
     ],
-  ])('with %s is told of just that', (_name, fields, findings) => {
+  ])('with %s has exactly that finding', (_name, fields, findings) => {
     expect(findingsOf({ ...older, ...fields })).toEqual(findings);
   });
 });
 
-describe('a card of 1.0', () => {
+describe('an agent card of version 1.0', () => {
   it.each<[string, JsonObject, string[]]>([
     [
-      'interfaces that are no list',
+      'interfaces that are not a list',
       { supportedInterfaces: theInterface },
       [
         'error supportedInterfaces must name at least one interface',
@@ -205,13 +211,13 @@ describe('a card of 1.0', () => {
       ],
     ],
     [
-      'requirements that are no list',
+      'requirements that are not a list',
       { securityRequirements: {} },
       ['error securityRequirements must be a list'],
     ],
-    ['a requirement that names nothing', { securityRequirements: [{}] }, []],
+    ['a requirement that names no scheme', { securityRequirements: [{}] }, []],
     [
-      'requirements that are none',
+      'requirements that are not objects',
       { securityRequirements: [null, 'key'] },
       [0, 1].map(
         (at) =>
@@ -219,15 +225,15 @@ describe('a card of 1.0', () => {
       ),
     ],
     [
-      'a requirement where there are no schemes',
+      'a requirement without security schemes',
       { securityRequirements: [{ schemes: {} }, { schemes: { key: {} } }] },
       ['error securityRequirements[1].schemes names key, which is none of the securitySchemes'],
     ],
-  ])('with %s is told of just that', (_name, fields, findings) => {
+  ])('with %s has exactly that finding', (_name, fields, findings) => {
     expect(findingsOf({ ...modern, ...fields })).toEqual(findings);
   });
 
-  it('that is one of 0.3 as well is told of both', () => {
+  it('that also declares 0.3 has the findings of both versions', () => {
     const findings = ['preferredTransport', 'supportedInterfaces'];
     expect(
       checkCard({ ...older, preferredTransport: 'SMTP', supportedInterfaces: [] }).map(
@@ -236,7 +242,7 @@ describe('a card of 1.0', () => {
     ).toEqual(findings);
   });
 
-  it('that is one of 0.3 as well needs no more than both', () => {
+  it('that also declares 0.3 needs only the fields of both versions', () => {
     expect(findingsOf({ ...modern, ...older })).toEqual([]);
     expect(findingsOf(without({ ...modern, ...older }, 'url'))).toEqual([
       'error url must be an http or https URL',
@@ -244,7 +250,7 @@ describe('a card of 1.0', () => {
   });
 });
 
-describe('the ways to sign in that a card names', () => {
+describe('the sign-in methods in an agent card', () => {
   it.each<[JsonValue, string]>([
     [bearer, 'http bearer'],
     [{ type: 'http' }, 'http'],
@@ -260,11 +266,11 @@ describe('the ways to sign in that a card names', () => {
     [{ SecuritySchemeOfOurs: {} }, 'SecuritySchemeOfOurs'],
     [{}, 'unknown'],
     [null, 'unknown'],
-  ])('are told: %j comes to %s', (scheme, says) => {
+  ])('are listed: %j becomes %s', (scheme, says) => {
     expect(schemesOf({ securitySchemes: { key: scheme } })).toEqual([{ key: 'key', says }]);
   });
 
-  it.each<JsonValue>([{}, { securitySchemes: [] }, null, []])('are none of %j', (card) => {
+  it.each<JsonValue>([{}, { securitySchemes: [] }, null, []])('are empty for %j', (card) => {
     expect(schemesOf(card)).toEqual([]);
   });
 });

@@ -53,8 +53,8 @@ function startCard() {
 
 const newer = someParts({ version: '2.0.0' });
 
-describe('a card whose files change', () => {
-  it('is read once for many changes, once they have settled', async () => {
+describe('an agent card whose files change', () => {
+  it('is read once for several changes, after they settle', async () => {
     const { clock, change, readings, published, settle, value } = startCard();
     change();
     clock.advance(settlingTime - 1);
@@ -69,7 +69,7 @@ describe('a card whose files change', () => {
     });
   });
 
-  it('is read once more when a file changes while they are read', async () => {
+  it('is read once more when a file changes during the read', async () => {
     const { clock, change, readings, published, settle, value } = startCard();
     change();
     clock.advance(settlingTime);
@@ -86,7 +86,7 @@ describe('a card whose files change', () => {
     });
   });
 
-  it('stays when they cannot be used, until they are mended', async () => {
+  it('keeps the last valid card until the files are valid again', async () => {
     const { clock, change, published, failures, settle, value } = startCard();
     change();
     clock.advance(settlingTime);
@@ -103,7 +103,7 @@ describe('a card whose files change', () => {
     expect({ value: value(), published }).toEqual({ value: 'published', published: [newer] });
   });
 
-  it('says nothing of a failure that a change has overtaken', async () => {
+  it('reports no error that a later change has replaced', async () => {
     const { clock, change, failures, settle, value } = startCard();
     change();
     clock.advance(settlingTime);
@@ -112,7 +112,7 @@ describe('a card whose files change', () => {
     expect({ value: value(), failures }).toEqual({ value: 'stale', failures: [] });
   });
 
-  it('reads again after the last change, whatever happens, and never twice at a time', async () => {
+  it('reads again after the last change, and never twice at the same time', async () => {
     const step = fc.oneof(
       fc.constant('change' as const),
       fc.constantFrom(newer, new Error('broken')),
@@ -141,7 +141,7 @@ describe('a card whose files change', () => {
     );
   });
 
-  it('keeps what it has while its ports are not filled', async () => {
+  it('keeps the current card when its ports are not connected', async () => {
     const clock = new ManualClock(0);
     const actor = createActor(cardMachine, { clock }).start();
     actor.send({ type: 'files.changed' });

@@ -29,8 +29,8 @@ const modern: JsonObject = {
   securityRequirements: [{ schemes: { key: {} } }],
 };
 
-describe('a card', () => {
-  it('is told from others by its fields, and a good one has no finding', () => {
+describe('an agent card', () => {
+  it('is recognized by its fields, and a valid card has no finding', () => {
     const hybrid = { ...modern, ...older };
     expect(
       [older, modern, hybrid, {}, [], null].map((card) => cardForm(card as JsonValue)),
@@ -49,7 +49,11 @@ describe('a card', () => {
       { ...older, description: '' },
       'warning description is missing; A2A asks for it',
     ],
-    ['a file as url', { ...older, url: 'file:///etc' }, 'error url must be an http or https URL'],
+    [
+      'a file as its URL',
+      { ...older, url: 'file:///etc' },
+      'error url must be an http or https URL',
+    ],
     ['a password', { ...older, url: 'https://a:b@x.example' }, 'error url must hold no password'],
     [
       'http',
@@ -62,12 +66,12 @@ describe('a card', () => {
       'error protocolVersion must be the version of 0.3, such as 0.3.0',
     ],
     [
-      'an odd transport',
+      'an unknown transport',
       { ...older, preferredTransport: 'SMTP' },
       'error preferredTransport must be JSONRPC, GRPC or HTTP+JSON',
     ],
     [
-      'an odd scheme',
+      'a malformed scheme',
       { ...older, securitySchemes: { key: { type: 'x' } } },
       'error securitySchemes.key.type must be one of http, apiKey, oauth2, openIdConnect, mutualTLS',
     ],
@@ -77,12 +81,12 @@ describe('a card', () => {
       'error security[0] names toString, which is none of the securitySchemes',
     ],
     [
-      'a capability that is a text',
+      'a capability that is a string',
       { ...older, capabilities: { streaming: 'yes' } },
       'error capabilities.streaming must be true or false',
     ],
     [
-      'two skills of one id',
+      'two skills with one id',
       { ...older, skills: [...common.skills, ...common.skills] },
       'error skills[1].id is the id of another skill too',
     ],
@@ -110,22 +114,22 @@ describe('a card', () => {
       'error securityRequirements[0].schemes names other, which is none of the securitySchemes',
     ],
     [
-      'a requirement of the older form',
+      'a requirement in the older form',
       { ...modern, securityRequirements: [{ bearer: [] }] },
       'error securityRequirements[0] must have schemes, such as {"schemes": {"bearer": {"list": []}}}',
     ],
     [
-      'the version 1.0 and no interface',
+      'the version 1.0 without an interface',
       { ...common, protocolVersion: '1.0' },
       'error supportedInterfaces must name at least one interface',
     ],
-  ])('with %s is told of', (_, card, finding) => {
+  ])('with %s has a finding', (_, card, finding) => {
     expect(
       checkCard(card).map(({ severity, path, message }) => `${severity} ${path} ${message}`),
     ).toEqual([finding]);
   });
 
-  it('of any shape is checked without trouble, and a flood of faults is cut', () => {
+  it('of any shape is checked without an exception, and many findings are cut', () => {
     const keys = fc.constantFrom(
       'skills',
       'security',

@@ -20,6 +20,6 @@ it.each([
   ['https://ann:secret@desk.example.com', null],
   ['https://ann@desk.example.com', null],
   ['https://:secret@desk.example.com', null],
-])('reads where an agent is called in %j as %j', (text, url) => {
+])('reads from %j the agent URL %j', (text, url) => {
   expect(readAgentUrl(text)?.href ?? null).toBe(url);
 });

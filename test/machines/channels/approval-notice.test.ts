@@ -9,7 +9,7 @@ import { aNotice } from '../../helpers/approval-notices.ts';
 const approvals = [{ approver: 'ann', at: 5 }];
 const end = { kind: 'timedOut', at: 9 } as const;
 
-describe('what a notice says that the one before it did not', () => {
+describe('the changes between two notices', () => {
   it.each<[string | null, ApprovalNotice, ApprovalNotice]>([
     [null, aNotice(), aNotice()],
     [null, aNotice({}, end), aNotice({}, end)],
@@ -34,7 +34,7 @@ describe('a target', () => {
     ['channel:webhook: https://ops.example:8443/hook ', 'webhook', 'https://ops.example:8443/hook'],
     ['channel:slack', 'slack', ''],
     ['ann', '', ''],
-  ])('of %j is that of an adapter', (to, adapter, target) => {
+  ])('of %j belongs to an adapter', (to, adapter, target) => {
     expect(splitTarget(to)).toEqual({ adapter, target });
   });
 });

@@ -25,14 +25,14 @@ function startDraining() {
   return connection;
 }
 
-describe('what may pass', () => {
-  it('is left to a person after eight links in a row', () => {
+describe('a temporary fault', () => {
+  it('needs a person after eight failed links in a row', () => {
     const pauses = [1, 7, 8, 9].map((failures) => pauseAfter({ failures, fault: doubted }, 1));
     expect(pauses).toEqual([1_000, 60_000, 300_000, 300_000]);
     expect(pauseAfter({ failures: 3, fault: null }, 1)).toBe(4_000);
   });
 
-  it('is told to have failed with the eighth link, and not before', () => {
+  it('is reported as failed with the eighth link, not earlier', () => {
     const { clock, down, state } = startConnection();
     const states = [];
     for (let link = 1; link <= 9; link += 1) {
@@ -48,7 +48,7 @@ describe('a connection that has lost its link', () => {
   it.each<[string, LinkFault, string]>([
     ['rests', passing, 'backoff'],
     ['has failed', lasting, 'failed'],
-  ])('%s, has no link, and says why', (_name, fault, state) => {
+  ])('%s, has no link and states the reason', (_name, fault, state) => {
     const connection = startConnection();
     connection.up('link-1');
     connection.down('link-1', fault);
@@ -61,7 +61,7 @@ describe('a connection that has lost its link', () => {
     ]);
   });
 
-  it('forgets why once another is up, and not yet that it failed', () => {
+  it('clears the reason when another link is up, and does not yet report a failure', () => {
     const { clock, down, up, context } = startConnection();
     down('link-1');
     clock.advance(1_000);
@@ -75,7 +75,7 @@ describe('a connection that has lost its link', () => {
     });
   });
 
-  it('rests for a second from a service that stayed silent', () => {
+  it('waits one second for a service that sent nothing', () => {
     const { clock, state, context } = startConnection();
     clock.advance(30_000);
     const resting = [state(), context()];
@@ -89,7 +89,7 @@ describe('a connection that has lost its link', () => {
     ]);
   });
 
-  it('rests from a service that hangs up before the link is up', () => {
+  it('waits when a service closes the link before it is up', () => {
     const { leaving, state, live, told, context } = startConnection();
     leaving('link-1');
     expect([state(), live(), told, context()]).toEqual([
@@ -101,12 +101,12 @@ describe('a connection that has lost its link', () => {
   });
 });
 
-describe('a link that was to take over', () => {
+describe('a replacement link', () => {
   it.each<[string, (connection: ReturnType<typeof startConnection>) => void, LinkFault]>([
-    ['is about to go itself', ({ leaving }) => leaving('link-2'), refusal],
+    ['announces its own end', ({ leaving }) => leaving('link-2'), refusal],
     ['fails', ({ down }) => down('link-2'), passing],
     ['stays silent', ({ clock }) => clock.advance(30_000), silence],
-  ])('and %s is let go, and another is opened after a pause', (_name, happen, fault) => {
+  ])('that %s is closed, and another one is opened after a pause', (_name, happen, fault) => {
     const connection = startDraining();
     happen(connection);
     const { clock, live, told, context } = connection;
@@ -127,7 +127,7 @@ describe('a link that was to take over', () => {
     ]);
   });
 
-  it('and is gone tells nothing of the old one, which still carries everything', () => {
+  it('that is lost does not affect the old link, which still carries all messages', () => {
     const { down, state, live } = startDraining();
     down('link-2', lasting);
     down('link-2', lasting);
@@ -136,7 +136,7 @@ describe('a link that was to take over', () => {
     expect([still, state()]).toEqual([['draining', ['link-1']], 'failed']);
   });
 
-  it('carries everything once it is up', () => {
+  it('carries all messages once it is up', () => {
     const { up, context } = startDraining();
     up('link-2');
     expect(context()).toEqual({
@@ -149,7 +149,7 @@ describe('a link that was to take over', () => {
   });
 });
 
-it('a connection whose links nobody opens goes on trying', () => {
+it('a connection whose link port is not connected keeps retrying', () => {
   const clock = new ManualClock(0);
   const actor = createActor(connectionMachine, { clock }).start();
   const first = actor.getSnapshot();

@@ -5,7 +5,7 @@ import { runs } from '../../helpers/runs.ts';
 import { lasting, passing, startConnection } from '../../helpers/started-connection.ts';
 
 describe('the pause before the next link', () => {
-  it('doubles from a second to a minute, of which chance takes its part', () => {
+  it('doubles from one second to one minute, with random jitter', () => {
     const pauses = [1, 2, 3, 6, 7, 60, 5_000].map((failures) => [
       pauseAfter({ failures, fault: passing }, 0),
       pauseAfter({ failures, fault: passing }, 0.5),
@@ -22,13 +22,13 @@ describe('the pause before the next link', () => {
     ]);
   });
 
-  it('is what the service asks for, up to five minutes', () => {
+  it('is the wait that the service requests, up to five minutes', () => {
     const asking = (retryAfter: number) =>
       pauseAfter({ failures: 1, fault: { ...passing, retryAfter } }, 1);
     expect([asking(400), asking(7_000), asking(86_400_000)]).toEqual([1_000, 7_000, 300_000]);
   });
 
-  it('is five minutes when a person has to fix something', () => {
+  it('is five minutes for a fault that a person must fix', () => {
     expect(pauseAfter({ failures: 1, fault: lasting }, 0)).toBe(300_000);
   });
 });
@@ -43,7 +43,7 @@ describe('the connection', () => {
     });
   });
 
-  it('opens another link after a pause when one fails, and says why', () => {
+  it('opens another link after a pause when one fails, and states the reason', () => {
     const connection = startConnection();
     connection.down('link-1');
     expect({ state: connection.state(), live: connection.live() }).toEqual({
@@ -60,7 +60,7 @@ describe('the connection', () => {
     });
   });
 
-  it('does not wait for ever for a link that says nothing', () => {
+  it('times out a link that sends nothing', () => {
     const { clock, state, live, told } = startConnection();
     clock.advance(30_000);
     expect({ state: state(), live: live(), told }).toEqual({
@@ -70,7 +70,7 @@ describe('the connection', () => {
     });
   });
 
-  it('forgets failures once a link has been up for a minute', () => {
+  it('resets its failures when a link has been up for a minute', () => {
     const { clock, down, up, failures } = startConnection();
     down('link-1');
     clock.advance(1_000);
@@ -80,7 +80,7 @@ describe('the connection', () => {
     expect([fresh, failures()]).toEqual([1, 0]);
   });
 
-  it('opens the next link before it lets go of the one that leaves', () => {
+  it('opens the next link before it closes one that announced its end', () => {
     const { clock, up, leaving, state, states, live } = startConnection();
     up('link-1');
     clock.advance(60_000);
@@ -94,7 +94,7 @@ describe('the connection', () => {
     });
   });
 
-  it('waits for the link that is being opened when the old one goes first', () => {
+  it('waits for the opening link when the old link is lost first', () => {
     const { clock, up, leaving, down, state, live, opened } = startConnection();
     up('link-1');
     clock.advance(60_000);
@@ -109,7 +109,7 @@ describe('the connection', () => {
     });
   });
 
-  it('keeps the old link while the one that takes over fails', () => {
+  it('keeps the old link while its replacement fails', () => {
     const { clock, up, leaving, down, state, live } = startConnection();
     up('link-1');
     clock.advance(60_000);
@@ -123,7 +123,7 @@ describe('the connection', () => {
     });
   });
 
-  it('rests when the old link goes while the next is only planned', () => {
+  it('waits when the old link is lost before the next one is opened', () => {
     const { clock, up, leaving, down, state } = startConnection();
     up('link-1');
     clock.advance(60_000);
@@ -135,7 +135,7 @@ describe('the connection', () => {
     expect([first, state()]).toEqual(['backoff', 'connecting']);
   });
 
-  it('has failed when the old link goes and the next cannot be opened by itself', () => {
+  it('has failed when the old link is lost and no new link can be opened without a person', () => {
     const { clock, up, leaving, down, state } = startConnection();
     up('link-1');
     clock.advance(60_000);
@@ -145,7 +145,7 @@ describe('the connection', () => {
     expect(state()).toBe('failed');
   });
 
-  it('rests longer and longer from a service that hangs up on every new link', () => {
+  it('increases the wait for a service that closes each new link', () => {
     const { clock, up, leaving, opened, live } = startConnection();
     up('link-1');
     const counts = [1, 2, 3, 4].map((count) => {
@@ -168,7 +168,7 @@ describe('the connection', () => {
     });
   });
 
-  it('has failed when only a person can fix it, and tries again after five minutes', () => {
+  it('has failed when only a person can fix it, and retries after five minutes', () => {
     const { clock, down, state, live } = startConnection();
     down('link-1', lasting);
     const first = { state: state(), live: live() };
@@ -182,7 +182,7 @@ describe('the connection', () => {
     });
   });
 
-  it('hears nothing of links that are gone', () => {
+  it('ignores events of closed links', () => {
     const { clock, down, up, leaving, state, opened } = startConnection();
     down('link-1');
     clock.advance(1_000);
@@ -195,7 +195,7 @@ describe('the connection', () => {
     });
   });
 
-  it('lets go of everything when it is closed, in every state', () => {
+  it('closes all links in every state', () => {
     const ways: ((connection: ReturnType<typeof startConnection>) => void)[] = [
       () => undefined,
       ({ up }) => up('link-1'),
@@ -220,7 +220,7 @@ describe('the connection', () => {
     expect(left).toEqual(ways.map(() => ['closed', [], 0]));
   });
 
-  it('whatever its links do, it has two at most, goes on by itself, and says connected of what is up', () => {
+  it('has at most two links, recovers by itself, and reports connected only while a link is up', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constantFrom('up', 'leaving', 'down', 'broken'), back: fc.nat(2) }),
       fc.record({ kind: fc.constant('wait'), back: fc.integer({ min: 1, max: 400_000 }) }),

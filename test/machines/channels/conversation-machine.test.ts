@@ -21,7 +21,7 @@ import {
 } from '../../helpers/started-thread.ts';
 
 describe('a conversation', () => {
-  it('marks a message, answers it, and is over', async () => {
+  it('marks a message, answers it and ends', async () => {
     const thread = startThread();
     await settle();
     expect({ said: thread.said, isOver: thread.isOver() }).toEqual({
@@ -39,7 +39,7 @@ describe('a conversation', () => {
     });
   });
 
-  it('answers what is said in a thread one after the other, oldest first', async () => {
+  it('answers the messages of a thread one after the other, oldest first', async () => {
     const thread = startThread();
     await thread.receive('m-2', 'm-3');
     expect(thread.asked).toEqual(['m-1']);
@@ -56,7 +56,7 @@ describe('a conversation', () => {
     });
   });
 
-  it('says who is waited for, once for each held call, and marks the message meanwhile', async () => {
+  it('names the approvers once for each held call, and marks the message during the wait', async () => {
     const thread = startThread();
     await thread.hold(refund);
     await thread.resume();
@@ -75,7 +75,7 @@ describe('a conversation', () => {
     expect(thread.kept.map(({ heldId }) => heldId)).toEqual(['d-1', 'd-2']);
   });
 
-  it('says once that the task goes on when the window has passed, and gives the late answer', async () => {
+  it('reports once that the task continues after the window, and posts the late answer', async () => {
     const thread = startThread();
     await thread.wait(answerWindow - 1);
     expect(thread.state()).toEqual({ current: 'asking' });
@@ -95,7 +95,7 @@ describe('a conversation', () => {
     );
   });
 
-  it('does not repeat after a restart what the thread was told before it', async () => {
+  it('does not repeat messages after a restart', async () => {
     const thread = startThread({ ...aTurn(), heldId: 'd-1', isLate: true });
     await thread.answer({ kind: 'running' });
     await thread.hold(refund);
@@ -117,20 +117,20 @@ describe('a conversation', () => {
     ],
     [{ kind: 'canceled', text: 'canceled: timeout' }, 'The task was canceled: timeout.'],
     [{ kind: 'gone' }, 'The outcome of this message is no longer available. Send it again.'],
-  ])('tells of the end %j', async (end, words) => {
+  ])('reports the final state %j', async (end, words) => {
     const thread = startThread();
     await thread.end(end);
     expect(thread.said).toEqual(['m-1 [working]', `m-1 ${words}`, 'm-1 [failed]']);
   });
 
-  it('says that an answer without words is done', async () => {
+  it('reports an empty answer as done', async () => {
     const thread = startThread();
     await thread.answer(completed(' \n'));
     expect(thread.said[1]).toBe('m-1 Done.');
   });
 });
 
-describe('an agent that does not take a message', () => {
+describe('an agent that does not accept a message', () => {
   it.each<[Refusal, string]>([
     ['unauthorized', 'I could not start: the agent rejected my sign-in. Contact its operator.'],
     [
@@ -140,7 +140,7 @@ describe('an agent that does not take a message', () => {
     ['admission', 'The agent accepts no new work at the moment. Try again later.'],
     ['tooLong', 'That message is too long. Shorten it.'],
     ['refused', 'The agent rejected this message. Contact its operator.'],
-  ])('is asked once when it says %s', async (refusal, words) => {
+  ])('is asked once when it responds %s', async (refusal, words) => {
     const thread = startThread();
     await thread.answer(refused(refusal));
     expect({ asked: thread.asked, said: thread.said, isOver: thread.isOver() }).toEqual({
@@ -164,7 +164,7 @@ describe('an agent that does not take a message', () => {
       new Error('socket'),
       'The agent cannot be reached at the moment. Send it again in a few minutes.',
     ],
-  ])('is asked again after growing pauses when it says %j', async (answer, words) => {
+  ])('is asked again after increasing pauses when it responds %j', async (answer, words) => {
     const thread = startThread();
     for (let ask = 1; ask < mostAsks; ask += 1) {
       await thread.answer(answer);
@@ -178,7 +178,7 @@ describe('an agent that does not take a message', () => {
     });
   });
 
-  it('is not asked again when it wants to be left alone for long', async () => {
+  it('is not asked again when it requests a long pause', async () => {
     const thread = startThread();
     await thread.answer(refused('limited', 60_001));
     expect({ asked: thread.asked.length, isOver: thread.isOver() }).toEqual({
@@ -187,7 +187,7 @@ describe('an agent that does not take a message', () => {
     });
   });
 
-  it('is left alone for as long as it asks', async () => {
+  it('is not asked before the pause that it requests has passed', async () => {
     const thread = startThread();
     await thread.answer(refused('limited', 30_000));
     await thread.wait(29_999);
@@ -197,7 +197,7 @@ describe('an agent that does not take a message', () => {
   });
 });
 
-describe('a chat that does not take a word', () => {
+describe('a chat that does not accept a post', () => {
   const later: Spoken = { kind: 'failed', isPassing: true, retryAfter: null, error: 'down' };
   const never: Spoken = {
     kind: 'failed',
@@ -206,7 +206,7 @@ describe('a chat that does not take a word', () => {
     error: 'no such room',
   };
 
-  it('is tried again with growing rests while the task goes on', async () => {
+  it('is retried with increasing pauses while the task continues', async () => {
     let isDown = true;
     const thread = startThread(aTurn(), () => (isDown ? later : delivered));
     await settle();
@@ -220,7 +220,7 @@ describe('a chat that does not take a word', () => {
     });
   });
 
-  it('is given up in the end, and the message closed', async () => {
+  it('is given up after the last retry, and the message is closed', async () => {
     const thread = startThread(aTurn(), (words) => (words.includes('[') ? delivered : later));
     await thread.answer(completed('hi'));
     for (let attempt = 1; attempt < mostAttempts; attempt += 1) {
@@ -240,7 +240,7 @@ describe('a chat that does not take a word', () => {
     });
   });
 
-  it('is not tried again when that cannot help', async () => {
+  it('is not retried when a retry cannot succeed', async () => {
     const thread = startThread(aTurn(), () => never);
     await thread.answer(completed('hi'));
     expect({ unsaid: thread.unsaid.map(([words]: any) => words), isOver: thread.isOver() }).toEqual(
@@ -252,8 +252,8 @@ describe('a chat that does not take a word', () => {
   });
 });
 
-describe('a thread that is flooded', () => {
-  it('takes in so many messages, tells of some that it does not, and drops the others', async () => {
+describe('a thread with too many messages', () => {
+  it('accepts a limited number, reports some of the refused ones and drops the rest', async () => {
     const hung: Spoken = { kind: 'failed', isPassing: true, retryAfter: 300_000, error: 'slow' };
     let isHung = true;
     const thread = startThread(aTurn(), () => (isHung ? hung : delivered));
@@ -273,7 +273,7 @@ describe('a thread that is flooded', () => {
   });
 });
 
-describe('whatever happens', () => {
+describe('after any events', () => {
   const step = fc.oneof(
     fc.constant({ kind: 'receive' as const }),
     fc.constant({ kind: 'hold' as const }),
@@ -291,7 +291,7 @@ describe('whatever happens', () => {
     fc.constant({ kind: 'end' as const }),
   );
 
-  it('gives every message exactly one last word, in order', async () => {
+  it('each message has exactly one final post, in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 30 }),

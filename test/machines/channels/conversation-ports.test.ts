@@ -27,8 +27,8 @@ const unsaid = (retryAfter: number | null): Spoken => ({
   error: 'busy',
 });
 
-describe('a chat', () => {
-  it('is left alone for as long as it asks, and no longer the next time', async () => {
+describe('a chat port', () => {
+  it('waits as long as the chat requests, and no longer the next time', async () => {
     const answers = [unsaid(30_000), unsaid(null), delivered];
     let tries = 0;
     const thread = startThread(aTurn(), () => answers[tries++] ?? delivered);
@@ -41,7 +41,7 @@ describe('a chat', () => {
     expect([counts, thread.said]).toEqual([[1, 2, 2, 3], ['m-1 [working]']]);
   });
 
-  it('is tried three times with a mark, which is then lost', async () => {
+  it('tries a mark three times, then drops it', async () => {
     let tries = 0;
     const thread = startThread(aTurn(), (words) => {
       if (!words.includes('[')) return delivered;
@@ -65,7 +65,7 @@ describe('a chat', () => {
     ]);
   });
 
-  it('is tried sixteen times with a word', async () => {
+  it('tries a post sixteen times', async () => {
     let tries = 0;
     const thread = startThread(aTurn(), (words) => {
       if (words.includes('[')) return delivered;
@@ -79,7 +79,7 @@ describe('a chat', () => {
     expect([early, tries, thread.closed]).toEqual([[15, 0], 16, ['m-1']]);
   });
 
-  it('that breaks is not tried again, and the message is closed', async () => {
+  it('that throws is not retried, and the message is closed', async () => {
     const broken = new Error('a defect');
     const thread = startThread(aTurn(), () => {
       throw broken;
@@ -100,7 +100,7 @@ describe('a chat', () => {
     ]);
   });
 
-  it('hears the answer to a message before the agent hears the next', async () => {
+  it('posts the answer to a message before the agent receives the next one', async () => {
     let isUp = true;
     const thread = startThread(aTurn(), () => (isUp ? delivered : unsaid(null)));
     await thread.receive('m-2');
@@ -116,7 +116,7 @@ describe('a chat', () => {
     ]);
   });
 
-  it('is told of a message too many with a mark beside it', async () => {
+  it('marks each message over the limit', async () => {
     const thread = startThread();
     const ids = Array.from({ length: 19 }, (_one, index) => `m-${index + 2}`);
     await thread.receive(...ids, 'one too many');
@@ -126,7 +126,7 @@ describe('a chat', () => {
     ]);
   });
 
-  it('that is slow is told of no message once forty words and marks wait', async () => {
+  it('that is slow marks no message while forty posts and marks wait', async () => {
     const thread = startThread(aTurn(), () => unsaid(300_000));
     await thread.wait(answerWindow);
     await thread.receive(...Array.from({ length: 19 }, (_one, index) => `m-${index + 2}`));
@@ -137,8 +137,8 @@ describe('a chat', () => {
   });
 });
 
-describe('an agent', () => {
-  it('is asked again after a minute when it asks for no more', async () => {
+describe('an agent port', () => {
+  it('asks again after a minute when the agent requests a longer pause', async () => {
     const thread = startThread();
     await thread.answer(refused('limited', 60_000));
     await thread.wait(59_999);
@@ -147,14 +147,14 @@ describe('an agent', () => {
     expect([early, thread.asked.length]).toEqual([1, 2]);
   });
 
-  it('is followed for each message that it works on', async () => {
+  it('follows the task of each message', async () => {
     const thread = startThread({ ...aTurn(), heldId: 'd-1' });
     await thread.receive('m-2');
     await thread.answer(completed('one'));
     expect(thread.followed).toEqual([{ ...aTurn(), heldId: 'd-1' }, aTurn({ id: 'm-2' })]);
   });
 
-  it('that breaks each time it is asked does not hold up the thread', async () => {
+  it('that throws at each request does not block the thread', async () => {
     const thread = startThread();
     await thread.receive('m-2');
     for (let ask = 1; ask <= mostAsks; ask += 1) {
@@ -170,8 +170,8 @@ describe('an agent', () => {
   });
 });
 
-describe('a conversation whose ports nobody filled', () => {
-  it('says what it could not say, and asks again after a pause', async () => {
+describe('a conversation whose ports are not connected', () => {
+  it('records what it could not post, and asks again after a pause', async () => {
     const lost: unknown[] = [];
     const machine = conversationMachine.provide({
       actions: {
@@ -190,7 +190,7 @@ describe('a conversation whose ports nobody filled', () => {
     ]);
   });
 
-  it('has no message and no word where there is none', () => {
+  it('has no message and no post without an event', () => {
     const none = { asks: 0, attempts: 0, askAfter: null, speakAfter: null };
     expect(() => currentOf({ ...none, turns: [], outbox: [] })).toThrow(
       new Error('no message waits for an answer'),

@@ -7,8 +7,8 @@ import {
   wordsOf,
 } from '../../../src/machines/channels/conversation-words.ts';
 
-describe('what a thread is told', () => {
-  it('is the same for everybody when it waits, is full, or was asked for nothing', () => {
+describe('the text of a post', () => {
+  it('is the same for everyone when the task waits, the thread is full or the message is empty', () => {
     expect([lateText, fullText, hintText]).toEqual([
       'This takes longer than 6 minutes. The task continues, and the answer will appear here.',
       'Too many messages are waiting in this thread; send it again once they are answered.',
@@ -33,11 +33,11 @@ describe('what a thread is told', () => {
     ['channel:slack:XC0123ABCD', '#XC0123ABCD'],
     ['channel:slack:C0123ABCD-', '#C0123ABCD-'],
     ['channel:slack:Customers', '#Customers'],
-  ])('of a release by %s names %s', (to, whom) => {
+  ])('about an approval by %s names %s', (to, whom) => {
     expect(heldText({ tool: 'pay', to })).toBe(`Waiting for a release of pay by ${whom}.`);
   });
 
-  it('of a task that is at work and of which nothing more will come is that it was not taken', () => {
+  it('about a task without further updates states that the message was not accepted', () => {
     expect(wordsOf({ kind: 'running' })).toEqual({
       markdown: 'The agent rejected this message. Contact its operator.',
       mark: 'failed',

@@ -20,8 +20,8 @@ import {
   versions,
 } from '../../helpers/started-delivery.ts';
 
-describe('the delivery of one message about a held call', () => {
-  it('posts, keeps where the message is, and rests', async () => {
+describe('the delivery of a message about a held call', () => {
+  it('posts, stores the place of the message and waits', async () => {
     const delivery = startDelivery();
     await delivery.answer('taken');
     expect([delivery.did(), delivery.kept, delivery.state(), delivery.clock.pending]).toEqual([
@@ -32,7 +32,7 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('tells each piece of news once, and closes with the end', async () => {
+  it('posts each update once, and closes at the end of the wait', async () => {
     const delivery = startDelivery();
     await delivery.answer('taken');
     for (const version of [versions.reminded, versions.counted, versions.ended]) {
@@ -51,7 +51,7 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('goes on with a message that was posted before', async () => {
+  it('continues with a message that was posted earlier', async () => {
     const resting = startDelivery({ ...posted, latest: { ...versions.asked, version: 7 } });
     expect([resting.did(), resting.kept, resting.state()]).toEqual([[], [[7, false]], 'posted']);
     const ended = startDelivery({ ...posted, latest: versions.ended });
@@ -59,12 +59,12 @@ describe('the delivery of one message about a held call', () => {
     expect([ended.did(), ended.kept, ended.state()]).toEqual([['ended 1'], [[4, true]], 'closed']);
   });
 
-  it('sends nothing of a wait that was over before anybody was asked', () => {
+  it('posts nothing about a wait that ended before the first post', () => {
     const delivery = startDelivery({ latest: versions.ended });
     expect([delivery.did(), delivery.kept, delivery.state()]).toEqual([[], [[4, true]], 'closed']);
   });
 
-  it('tells what changed while the post was under way by an update', async () => {
+  it('sends changes that happened during the post as an update', async () => {
     const delivery = startDelivery();
     delivery.change(versions.reminded);
     delivery.change(versions.ended);
@@ -74,7 +74,7 @@ describe('the delivery of one message about a held call', () => {
     expect([delivery.did(), delivery.state()]).toEqual([['post', 'ended 1'], 'closed']);
   });
 
-  it('posts what is newest after a pause', async () => {
+  it('posts the newest version after a pause', async () => {
     const delivery = startDelivery();
     await delivery.answer(later);
     delivery.change(versions.reminded);
@@ -104,7 +104,7 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('posts anew a message that is gone while the call waits, and nothing once the wait is over', async () => {
+  it('posts a deleted message again while the call waits, and not after the wait', async () => {
     const gone: DeliveryFailure = { ...forGood, fault: 'gone' };
     const waiting = startDelivery();
     await waiting.answer('taken');
@@ -119,7 +119,7 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('is closed when the message will never be taken', async () => {
+  it('closes when the message is refused permanently', async () => {
     const delivery = startDelivery();
     await delivery.answer(forGood);
     expect([delivery.kept, delivery.noted, delivery.state()]).toEqual([
@@ -129,7 +129,7 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('leaves out an update that will never be taken, and tells what comes after it', async () => {
+  it('skips an update that is refused permanently, and sends the next one', async () => {
     const delivery = startDelivery({ ...posted, latest: versions.reminded });
     await delivery.answer(forGood);
     const between = delivery.state();
@@ -147,7 +147,7 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('pauses for longer after each failure, and for longer where the service asks', () => {
+  it('increases its pause after each failure, and to what the service requests', () => {
     const pauses = [1, 2, 3, 6, 7, 8, 1_000].map((failures) => pauseAfter(failures, later));
     expect(pauses).toEqual([1_000, 2_000, 4_000, 32_000, 60_000, 60_000, 60_000]);
     expect([
@@ -160,7 +160,7 @@ describe('the delivery of one message about a held call', () => {
     ]).toEqual([60_000, 60_000, 3_000, 90_000, 1_000, 600_000]);
   });
 
-  it('goes on asking a target that is broken for as long as the task waits', async () => {
+  it('keeps retrying a broken target for as long as the task waits', async () => {
     const delivery = startDelivery();
     for (let minute = 0; minute < 200; minute += 1) {
       await delivery.answer(atTarget);
@@ -170,7 +170,7 @@ describe('the delivery of one message about a held call', () => {
     expect([delivery.sent.length, delivery.state()]).toEqual([201, 'posted']);
   });
 
-  it('gives an update up after an hour, and closes when it was the end', async () => {
+  it('gives up an update after an hour, and closes if it was the last one', async () => {
     const delivery = startDelivery({ ...posted, latest: versions.ended });
     while (delivery.clock.now() < longestUpdate) {
       await delivery.answer(later);
@@ -183,7 +183,7 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('gives what changed during the hour an hour of its own', async () => {
+  it('gives an update that arrived during the hour a separate hour', async () => {
     const delivery = startDelivery({ ...posted, latest: versions.reminded });
     await delivery.answer(atTarget);
     delivery.change(versions.ended);
@@ -201,7 +201,7 @@ describe('the delivery of one message about a held call', () => {
     ]);
   });
 
-  it('ends up saying what is true, posts once, and falls silent after the end, whatever happens', async () => {
+  it('ends with the final state shown, posts one message, and sends nothing after the end', async () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('change' as const), end: fc.boolean() }),
       fc.record({

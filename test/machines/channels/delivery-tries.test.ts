@@ -13,12 +13,12 @@ import {
 
 const moved = { ref: { ts: '1' }, told: null };
 
-describe('a delivery', () => {
+describe('the retries of a delivery', () => {
   it.each([
     ['is changed', versions.asked, 'changed 1', [1, false], 'posted'],
     ['has ended', versions.ended, 'ended 1', [4, true], 'closed'],
   ] as const)(
-    'of which only the place was kept says that it %s',
+    'of which only the place was stored report that it %s',
     async (_name, latest, did, kept, state) => {
       const delivery = startDelivery({ ...moved, latest });
       await delivery.answer('taken');
@@ -26,7 +26,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('takes in no version twice, and none after a newer one', async () => {
+  it('accept no version twice, and none older than the last one', async () => {
     const delivery = startDelivery({ ...posted, latest: { ...versions.asked, version: 3 } });
     delivery.change({ version: 3, notice: versions.reminded.notice });
     delivery.change(versions.reminded);
@@ -36,7 +36,7 @@ describe('a delivery', () => {
     expect([delivery.did(), delivery.kept.at(-1)]).toEqual([['reminded 1'], [4, false]]);
   });
 
-  it('keeps that it is as new as a version without news', () => {
+  it('keep a version that contains no news as delivered', () => {
     const delivery = startDelivery({ ...posted, latest: versions.asked });
     delivery.change({ version: 2, notice: versions.asked.notice });
     expect([delivery.did(), delivery.kept]).toEqual([
@@ -48,7 +48,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('rests for longer after each failure, until one is taken', async () => {
+  it('wait longer after each failure, until a post is accepted', async () => {
     const delivery = startDelivery();
     const rests = [];
     for (const most of [1_000, 2_000, 4_000]) {
@@ -74,7 +74,7 @@ describe('a delivery', () => {
   it.each([
     ['its post', {}],
     ['an update', { ...posted, latest: versions.reminded }],
-  ])('says whether %s is under way or waits', async (_name, input) => {
+  ])('report whether %s is in progress or waits', async (_name, input) => {
     const delivery = startDelivery(input);
     const sending = delivery.tags();
     await delivery.answer(later);
@@ -92,16 +92,16 @@ describe('a delivery', () => {
   });
 
   it.each([
-    ['the target knows how the wait ended', { ...posted, latest: versions.ended }, 'taken'],
-    ['the message will never be taken', {}, forGood],
-  ] as const)('is over once %s', async (_name, input, answer) => {
+    ['the target shows how the wait ended', { ...posted, latest: versions.ended }, 'taken'],
+    ['the message is refused permanently', {}, forGood],
+  ] as const)('are over once %s', async (_name, input, answer) => {
     const delivery = startDelivery(input);
     expect(delivery.isOver()).toBe(false);
     await delivery.answer(answer);
     expect(delivery.isOver()).toBe(true);
   });
 
-  it('tells of an update that is given up what the message should have said', async () => {
+  it('report what a given-up update should have shown', async () => {
     const delivery = startDelivery({ ...posted, latest: versions.reminded });
     await delivery.answer(atTarget);
     delivery.clock.advance(longestUpdate - 1);
@@ -120,7 +120,7 @@ describe('a delivery', () => {
 it.each([
   ['posts', { ref: null, told: null }],
   ['updates', moved],
-])('a delivery that nobody %s fails, and says so', async (_name, kept) => {
+])('a delivery whose %s port is not connected fails with a report', async (_name, kept) => {
   const latest = { version: 1, notice: aNotice() };
   const actor = createActor(deliveryMachine, { input: { ...kept, latest } });
   const failed = new Promise((resolve) => actor.subscribe({ error: resolve }));

@@ -24,7 +24,7 @@ function startLane(isPaced = false) {
 }
 
 describe('the lane to a target', () => {
-  it('holds a refusal against its message until another is refused', () => {
+  it('counts a refusal against its message until another message is refused', () => {
     const { refuse, take } = startLane();
     expect([refuse(1), refuse(1), take(), refuse(1), refuse(2)]).toEqual([
       'doubted',
@@ -35,7 +35,7 @@ describe('the lane to a target', () => {
     ]);
   });
 
-  it('tries a target that takes nothing after one, two, four and then every five seconds', () => {
+  it('retries a target that accepts nothing after one, two, four, then every five seconds', () => {
     const { lane, refuse, wait } = startLane();
     refuse(1);
     refuse(2);
@@ -50,7 +50,7 @@ describe('the lane to a target', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 5_000, 5_000]);
   });
 
-  it('opens with the first message that is taken, and forgets what was', () => {
+  it('opens with the first accepted message, and resets its failures', () => {
     const { lane, refuse, take, wait } = startLane();
     refuse(1);
     refuse(2);
@@ -61,14 +61,14 @@ describe('the lane to a target', () => {
     ]);
   });
 
-  it('opens when one that was under way is taken after all', () => {
+  it('opens when a message in progress is accepted late', () => {
     const { refuse, take } = startLane();
     refuse(1);
     refuse(2);
     expect([refuse(3), take()]).toEqual(['shut', 'open']);
   });
 
-  it('leaves a paced service alone for as long as it asks, ten minutes at most', () => {
+  it('waits as long as a rate-limited service requests, at most ten minutes', () => {
     const { refuse, take, wait } = startLane(true);
     expect([refuse(1, 30_000), wait(29_999), wait(1), take()]).toEqual([
       'shut',
@@ -85,12 +85,12 @@ describe('the lane to a target', () => {
     expect([refuse(4, 2_000), wait(1_999), wait(1)]).toEqual(['shut', 'shut', 'probing']);
   });
 
-  it('takes the wish of a receiver for time as one about its message', () => {
+  it("treats a receiver's requested wait as a property of its message", () => {
     const { refuse } = startLane(false);
     expect([refuse(1, 30_000), refuse(2, 30_000)]).toEqual(['doubted', 'shut']);
   });
 
-  it('grows its pause for a paced service that asks for no time', () => {
+  it('increases its pause for a rate-limited service that requests no time', () => {
     const { lane, refuse, wait } = startLane(true);
     expect([refuse(1), refuse(1), refuse(2), lane.getSnapshot().context.pause]).toEqual([
       'doubted',
@@ -102,7 +102,7 @@ describe('the lane to a target', () => {
     expect([refuse(3), lane.getSnapshot().context.pause]).toEqual(['shut', 2_000]);
   });
 
-  it('lets everything in while it is open or in doubt, and one at a time while it finds out', () => {
+  it('sends all messages while it is open or in doubt, and one at a time while it probes', () => {
     const { lane, refuse, wait } = startLane();
     const tags = () => [...lane.getSnapshot().tags];
     const told = [tags()];
@@ -113,7 +113,7 @@ describe('the lane to a target', () => {
     expect(told).toEqual([['open'], ['open'], [], ['probing']]);
   });
 
-  it('never leaves a target alone for longer than five seconds that asks for no time', () => {
+  it('waits at most five seconds for a target that requests no time', () => {
     const event = fc.oneof(
       fc.constant<LaneEvent>({ type: 'message.taken' }),
       fc

@@ -37,12 +37,12 @@ const settled: SettledDeferral = {
 
 const args = { order: 7 };
 
-describe('what a target is to know of a held call', () => {
-  it('is what approvers are shown, with no outcome while it waits', () => {
+describe('a notice about a held call', () => {
+  it('contains what approvers see, without an outcome while the call waits', () => {
     expect(noticeOf('channel:slack:#refunds', asked(), null)).toEqual(aNotice({ args }));
   });
 
-  it('says how the wait ended', () => {
+  it('states how the wait ended', () => {
     expect(noticeOf('channel:slack:#refunds', asked(), ended({ settled }))).toEqual(
       aNotice(
         { args },
@@ -51,7 +51,7 @@ describe('what a target is to know of a held call', () => {
     );
   });
 
-  it('counts the approvals so far, and says how far the asking has gone', () => {
+  it('counts the approvals so far, and states the escalation stage', () => {
     const { deferral, ...rest } = asked();
     const approvals = [{ approver: 'ann@example.com', at: 5_000 }];
     const counted = {
@@ -90,7 +90,7 @@ describe('what a target is to know of a held call', () => {
       { kind: 'rejected', approver: 'ann@example.com', note: 'too much', at: 8_000 },
     ],
     [
-      'a rejection that the model is told of',
+      'a rejection that the model receives',
       { state: 'working', settled },
       { kind: 'rejected', approver: 'ann@example.com', note: 'too much', at: 8_000 },
     ],
@@ -105,13 +105,17 @@ describe('what a target is to know of a held call', () => {
       { kind: 'canceled', reason: 'wrong order', at: 9_000 },
     ],
     [
-      'a cancel in other words',
+      'a cancel with another reason',
       { state: 'canceled', text: 'it was canceled: late' },
       { kind: 'canceled', reason: 'it was canceled: late', at: 9_000 },
     ],
-    ['a cancel without words', { state: 'canceled' }, { kind: 'canceled', reason: '', at: 9_000 }],
     [
-      'a lost caller',
+      'a cancel without a reason',
+      { state: 'canceled' },
+      { kind: 'canceled', reason: '', at: 9_000 },
+    ],
+    [
+      'a disconnected caller',
       { failure: { kind: 'abandoned', tool: 'x', text: 'defer: abandoned, caller disconnected' } },
       { kind: 'abandoned', reason: 'caller_disconnected', at: 9_000 },
     ],
@@ -131,15 +135,15 @@ describe('what a target is to know of a held call', () => {
       { kind: 'canceled', reason: 'late', at: 9_000 },
     ],
     [
-      'nothing that is known',
+      'an unknown end',
       { state: 'working' },
       { kind: 'canceled', reason: 'the task went on without a decision', at: 9_000 },
     ],
-  ] as [string, Partial<EndedRecord>, object][])('tells of the end by %s', (_, record, outcome) => {
+  ] as [string, Partial<EndedRecord>, object][])('states the end by %s', (_, record, outcome) => {
     expect(outcomeOf({ id: 'call-1', expiresAt: 1 }, ended(record))).toEqual(outcome);
   });
 
-  it('tells of a timeout that the model is told of, and of no earlier end', () => {
+  it('states a timeout that the model receives, and no earlier end', () => {
     const record = ended({ state: 'working' });
     const outcomes = [9_000, 9_001].map((expiresAt) =>
       outcomeOf({ id: 'call-1', expiresAt, onTimeout: 'tool_result' }, record),

@@ -14,8 +14,8 @@ const other = aSaying({ id: 'm-2' });
 const elsewhere = aSaying({ id: 'm-1', adapter: 'slack' });
 const done = marking(one, 'done');
 
-describe('what is to be put into a thread', () => {
-  it('is a mark, a word, or a last word', () => {
+describe('the outbox of a thread', () => {
+  it('contains a mark, a post or a final post', () => {
     expect([done, word(one, 'Waiting.'), lastWord(one, 'Done.')]).toEqual([
       { to: one, kind: 'mark', mark: 'done' },
       { to: one, kind: 'say', markdown: 'Waiting.', isLast: false },
@@ -26,17 +26,17 @@ describe('what is to be put into a thread', () => {
   it.each<[string, Utterance[], Utterance[]]>([
     ['comes last', [], [done]],
     [
-      'does not take the place of the one under way',
+      'does not replace the one in progress',
       [marking(one, 'working')],
       [marking(one, 'working'), done],
     ],
     [
-      'takes the place of those that nobody has seen',
+      'replaces those that were not posted yet',
       [word(one, 'a'), marking(one, 'working'), word(one, 'b'), marking(one, 'waiting')],
       [word(one, 'a'), word(one, 'b'), done],
     ],
     [
-      'leaves those of other messages',
+      'does not replace those of other messages',
       [word(one, 'a'), marking(other, 'working'), marking(elsewhere, 'working')],
       [word(one, 'a'), marking(other, 'working'), marking(elsewhere, 'working'), done],
     ],
@@ -44,7 +44,7 @@ describe('what is to be put into a thread', () => {
     expect(withMark(outbox, done)).toEqual(marked);
   });
 
-  it('closes a message with its last word alone', () => {
+  it('closes a message with only its final post', () => {
     expect([done, word(one, 'Waiting.'), lastWord(one, 'Done.')].map(closedBy)).toEqual([
       null,
       null,

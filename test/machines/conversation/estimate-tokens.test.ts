@@ -25,32 +25,36 @@ describe('a message', () => {
       8 + 10 + 11,
     ],
     ['data, as JSON', [{ kind: 'data', data: { order: of(28) } }], 8 + 10],
-    ['data, as far as it is shown', [{ kind: 'data', data: of(99_999) }], 8 + 4_096],
+    ['data, up to the shown length', [{ kind: 'data', data: of(99_999) }], 8 + 4_096],
     [
-      'a file of text, as words',
+      'a text file, as its text',
       [file({ name: of(12), mimeType: 'text/csv', bytes: of(400) })],
       8 + 3 + 100,
     ],
     [
-      'a file of JSON, as words',
+      'a JSON file, as its text',
       [file({ name: of(12), mimeType: 'application/json', bytes: of(400) })],
       8 + 3 + 100,
     ],
-    ['a text that is elsewhere', [file({ mimeType: 'text/csv', uri: of(80) })], 8],
+    ['a text at a URL', [file({ mimeType: 'text/csv', uri: of(80) })], 8],
     ['a text without a name', [file({ mimeType: 'text/csv', bytes: of(400) })], 8 + 100],
     [
-      'what is elsewhere',
+      'a file at a URL',
       [file({ name: of(12), mimeType: 'image/png', uri: of(80) })],
       8 + 3 + 20 + 8,
     ],
-    ['a file that says nothing', [file({})], 8 + 8],
-    ['a file of no kind', [file({ name: of(12), bytes: of(65) })], 8 + 1_600 + 2],
-    ['a kind that ends in text', [file({ mimeType: 'x/text/', bytes: of(64) })], 8 + 1_600 + 1],
+    ['an empty file', [file({})], 8 + 8],
+    ['a file without a media type', [file({ name: of(12), bytes: of(65) })], 8 + 1_600 + 2],
+    [
+      'a media type that ends in text',
+      [file({ mimeType: 'x/text/', bytes: of(64) })],
+      8 + 1_600 + 1,
+    ],
   ])('of %s is estimated', (_name, parts, tokens) => {
     expect(messageTokens({ role: 'user', messageId: 'm', parts })).toBe(tokens);
   });
 
-  it('is estimated once, in however many turns it is told', () => {
+  it('is estimated once, in any number of turns', () => {
     let readings = 0;
     const message: Message = {
       role: 'user',
@@ -64,7 +68,7 @@ describe('a message', () => {
   });
 });
 
-describe('what is said and done in a run', () => {
+describe('the estimate of a run', () => {
   it('counts a call with its tool, its arguments and its result', () => {
     const call = aCall({ tool: of(12), args: { order: of(28) } });
     expect(exchangeTokens({ call, result: of(80) })).toBe(16 + 3 + 10 + 20);

@@ -75,7 +75,7 @@ const ids = ({ history, exchanges, followUps }: ToldConversation) => [
   ...followUps.map(({ message: { messageId } }) => messageId),
 ];
 
-describe('a conversation that is fitted into a budget', () => {
+describe('a conversation cut to a budget', () => {
   const every = (
     check: (whole: ToldConversation, fitted: ToldConversation, budget: number) => void,
   ) =>
@@ -88,20 +88,20 @@ describe('a conversation that is fitted into a budget', () => {
       { numRuns: runs(500) },
     );
 
-  it('is never over the budget, and stays as it is when it was not', () => {
+  it('is never over the budget, and stays unchanged when it fits', () => {
     every((whole, fitted, budget) => {
       expect(tokensOf(fitted)).toBeLessThanOrEqual(budget);
       if (tokensOf(whole) <= budget) expect(fitted).toBe(whole);
     });
   });
 
-  it('keeps the request, the last turn and what was said since, whole', () => {
+  it('keeps the request, the last turn and later messages whole', () => {
     every((whole, fitted) =>
       expect(kept(fitted)).toMatchObject(JSON.parse(JSON.stringify(kept(whole)))),
     );
   });
 
-  it('keeps the order, the newest of each kind, and each result with its call', () => {
+  it('keeps the order, the newest messages of each kind, and each result with its call', () => {
     every((whole, fitted) => {
       expect(isSubsequence(ids(fitted), ids(whole))).toBe(true);
       expect(fitted.history).toEqual(
@@ -115,7 +115,7 @@ describe('a conversation that is fitted into a budget', () => {
     });
   });
 
-  it('keeps what was said behind the call that it was said behind', () => {
+  it('keeps a message after the call that it followed', () => {
     every((whole, fitted) => {
       const dropped = whole.exchanges.length - fitted.exchanges.length;
       const place = new Map(
@@ -131,20 +131,20 @@ describe('a conversation that is fitted into a budget', () => {
     });
   });
 
-  it('does not begin with an answer to what was dropped', () => {
+  it('does not begin with an answer to a dropped message', () => {
     every((whole, fitted) => {
       if (fitted.history.length < whole.history.length)
         expect(fitted.history[0]?.role).not.toBe('agent');
     });
   });
 
-  it('is not shortened any further by a second look', () => {
+  it('is not shortened further when it is cut again', () => {
     every((_, fitted, budget) => {
       expect(fitConversation(fitted, budget)).toMatchObject({ conversation: fitted });
     });
   });
 
-  it('drops no message while results can be left out, and no call while messages can go', () => {
+  it('drops results before messages, and messages before calls', () => {
     every((whole, fitted) => {
       if (fitted.history.length < whole.history.length) {
         const heard = fitted.exchanges.slice(0, fitted.told);
@@ -155,8 +155,8 @@ describe('a conversation that is fitted into a budget', () => {
   });
 });
 
-describe('what does not fit', () => {
-  it('is too long when the request or the last results alone are', () => {
+describe('a conversation that cannot be cut to the budget', () => {
+  it('is too long when the request or the last results alone exceed it', () => {
     const long: ToldConversation = {
       history: [message('h', 'user', 4_000)],
       request: message('request', 'user', 400),
@@ -171,7 +171,7 @@ describe('what does not fit', () => {
   });
 });
 
-describe('an estimate', () => {
+describe('a token estimate', () => {
   it.each([
     ['', 0],
     ['four', 1],
@@ -181,7 +181,7 @@ describe('an estimate', () => {
     expect(textTokens(text)).toBe(tokens);
   });
 
-  it('of a picture does not count its base64 as words', () => {
+  it('of a picture does not count its base64 as text', () => {
     const bytes = 'A'.repeat(64_000);
     const file = { kind: 'file', file: { mimeType: 'image/png', bytes } } as const;
     expect(messageTokens({ role: 'user', messageId: 'm', parts: [file] })).toBe(8 + 1_600 + 1_000);

@@ -72,24 +72,30 @@ const withoutTurns = {
   told: 0,
 };
 
-describe('what is left out of a conversation', () => {
+describe('the parts that are cut from a conversation', () => {
   it.each<[string, ToldConversation, number, ToldConversation, [number, number, number] | null]>([
-    ['nothing within the budget', whole, tokensOf(whole), whole, null],
+    ['nothing when it is within the budget', whole, tokensOf(whole), whole, null],
     [
-      'the oldest result when that will do',
+      'the oldest result when that is enough',
       whole,
       tokensOf({ ...whole, exchanges: [short(c0), ...calls.slice(1)] }),
       { ...whole, exchanges: [short(c0), ...calls.slice(1)] },
       [1, 0, 0],
     ],
     [
-      'another result when it will not by one token',
+      'another result when one token is missing',
       whole,
       tokensOf({ ...whole, exchanges: [short(c0), ...calls.slice(1)] }) - 1,
       { ...whole, exchanges: [short(c0), short(c1), ...calls.slice(2)] },
       [2, 0, 0],
     ],
-    ['every result that was heard', whole, tokensOf(withoutResults), withoutResults, [3, 0, 0]],
+    [
+      'every result that the model has received',
+      whole,
+      tokensOf(withoutResults),
+      withoutResults,
+      [3, 0, 0],
+    ],
     [
       'then the oldest message with its answer',
       whole,
@@ -98,7 +104,7 @@ describe('what is left out of a conversation', () => {
       [3, 2, 0],
     ],
     [
-      'no further message when two will do',
+      'no further message when two are enough',
       whole,
       tokensOf({ ...withoutResults, history: history.slice(2) }),
       { ...withoutResults, history: history.slice(2) },
@@ -111,16 +117,22 @@ describe('what is left out of a conversation', () => {
       { ...withoutResults, history: history.slice(5) },
       [3, 5, 0],
     ],
-    ['every message of before the run', whole, tokensOf(withoutHistory), withoutHistory, [3, 6, 0]],
+    ['every message before the run', whole, tokensOf(withoutHistory), withoutHistory, [3, 6, 0]],
     [
-      'then the oldest turn with its calls and what was said behind them',
+      'then the oldest turn with its calls and the messages after them',
       whole,
       tokensOf(withoutHistory) - 1,
       withoutTurn,
       [1, 6, 1],
     ],
-    ['no further turn when one will do', whole, tokensOf(withoutTurn), withoutTurn, [1, 6, 1]],
-    ['every turn that was heard', whole, tokensOf(withoutTurn) - 1, withoutTurns, [0, 6, 2]],
+    ['no further turn when one is enough', whole, tokensOf(withoutTurn), withoutTurn, [1, 6, 1]],
+    [
+      'every turn that the model has received',
+      whole,
+      tokensOf(withoutTurn) - 1,
+      withoutTurns,
+      [0, 6, 2],
+    ],
   ])('is %s', (_name, asked, budget, conversation, leftOut) => {
     const [results, messages, turns] = leftOut ?? [];
     expect(fitConversation(asked, budget)).toEqual({
@@ -132,11 +144,11 @@ describe('what is left out of a conversation', () => {
     });
   });
 
-  it('is said in a line that names the tool and how long its result was', () => {
+  it('are replaced by a line that names the tool and the length of its result', () => {
     expect(leftOutResult(c0)).toBe('[result of issue_refund, 400 characters, left out]');
   });
 
-  it('is no result whose line would be as long', () => {
+  it('include no result whose line would be as long', () => {
     const line = leftOutResult(exchange('c-0', 50));
     const same = { ...exchange('c-0'), result: 'y'.repeat(line.length) };
     const asked = { ...whole, exchanges: [same, c1, c2, c3, c4] };
@@ -144,7 +156,7 @@ describe('what is left out of a conversation', () => {
     expect(fitConversation(asked, tokensOf(asked) - 1)).toMatchObject({ conversation: fitted });
   });
 
-  it('ends at what must stay, which may be too long', () => {
+  it('do not include required parts, which may be too long', () => {
     const tokens = tokensOf(withoutTurns);
     expect([tokens, tokens - 1].map((budget) => fitConversation(whole, budget).kind)).toEqual([
       'fits',
@@ -153,7 +165,7 @@ describe('what is left out of a conversation', () => {
     expect(fitConversation(whole, tokens - 1)).toEqual({ kind: 'tooLong', tokens });
   });
 
-  it('counts messages, calls with their results, and what was said beside them', () => {
+  it('are counted as messages, calls with results, and messages next to calls', () => {
     const messages = [...history, request, ...whole.followUps.map((one) => one.message)];
     expect(tokensOf(whole)).toBe(
       messages.length * messageTokens(request) +

@@ -28,8 +28,8 @@ const ended = (history: Message[], overrides: Partial<Task> = {}) =>
 const talk = (length: number) =>
   Array.from({ length }, (_one, index) => said(index % 2 === 0 ? 'user' : 'agent', `m-${index}`));
 
-describe('what a new task is told of its session', () => {
-  it('is what was said in the ended tasks, oldest first', () => {
+describe('the session history of a new task', () => {
+  it('contains the messages of the ended tasks, oldest first', () => {
     const later = [said('user', 'and now?'), said('agent', 'now')];
     const tasks = [ended(later, { state: 'failed' }), ended([asked, answered])];
     expect(sessionMessages(tasks, owner)).toEqual([asked, answered, ...later]);
@@ -48,24 +48,29 @@ describe('what a new task is told of its session', () => {
 
   it.each<[string, Partial<Task>, (Task['owner'] & object) | null, Message[]]>([
     ['hers', { requester: rita }, owner, [asked]],
-    ['hers by name', { requester: rita, owner }, owner, [asked]],
+    ['her task, by name', { requester: rita, owner }, owner, [asked]],
     ['asked for by another', { requester: other, owner }, owner, []],
     ['owned by another', { requester: rita, owner: other }, owner, []],
     ["another's", { requester: other }, owner, []],
     ["nobody's", { requester: null }, owner, []],
-    ["nobody's, told to nobody", { requester: null }, null, [asked]],
-    ['hers, told to nobody', { requester: rita }, null, []],
-    ['of another organisation', { requester: { ...rita, orgId: 'acme' } as Caller }, owner, []],
-  ])('takes of a task that is %s what its caller may know', (_name, whose, caller, messages) => {
+    ['a task without an owner, for an anonymous caller', { requester: null }, null, [asked]],
+    ['her task, for an anonymous caller', { requester: rita }, null, []],
+    [
+      'a task of another organisation',
+      { requester: { ...rita, orgId: 'acme' } as Caller },
+      owner,
+      [],
+    ],
+  ])('contains of a task that is %s what its caller may read', (_name, whose, caller, messages) => {
     expect(sessionMessages([ended([asked], whose)], caller)).toEqual(messages);
   });
 
-  it('goes past the tasks of others to what was said before', () => {
+  it('skips tasks of other callers and continues with older ones', () => {
     const tasks = [ended([answered], { requester: other }), ended([asked], {})];
     expect(sessionMessages(tasks, owner)).toEqual([asked]);
   });
 
-  it('is a hundred messages at most, the newest, also over several tasks', () => {
+  it('contains the newest hundred messages at most, also over several tasks', () => {
     const hundred = talk(100);
     expect(sessionMessages([ended(hundred)], owner)).toEqual(hundred);
     expect(sessionMessages([ended(hundred), ended([asked, answered])], owner)).toEqual(hundred);
@@ -73,7 +78,7 @@ describe('what a new task is told of its session', () => {
     expect(sessionMessages([ended(more)], owner)).toEqual(more.slice(2));
   });
 
-  it('is 256 KiB at most, to the byte', () => {
+  it('contains exactly 256 KiB at most', () => {
     const room = 262_144 - messageSize(asked);
     const fill = room - messageSize(said('user', 'long', ''));
     const within = said('user', 'long', 'x'.repeat(fill));
@@ -82,7 +87,7 @@ describe('what a new task is told of its session', () => {
     expect(sessionMessages([ended([over, asked])], owner)).toEqual([asked]);
   });
 
-  it('does not begin with an answer to what is not told', () => {
+  it('does not begin with an answer to an omitted message', () => {
     const cut = [...talk(1), answered, ...talk(99)];
     expect(sessionMessages([ended(cut)], owner)).toEqual(cut.slice(2));
     expect(sessionMessages([ended([answered, asked])], owner)).toEqual([asked]);
@@ -96,7 +101,7 @@ describe('what a new task is told of its session', () => {
     ['had a call denied', { ...denied, layer: 'modify' }, [asked, answered, said('user', 'bad')]],
     ['failed', { kind: 'model', text: 'gone' }, [asked, answered, said('user', 'bad')]],
     ['did not fail', null, [asked, answered, said('user', 'bad')]],
-  ])('is what was heard of a task whose latest run %s', (_name, failure, heard) => {
+  ])('contains what the model received in a task whose latest run %s', (_name, failure, heard) => {
     const task = ended([asked, answered, said('user', 'bad')], { state: 'failed', failure });
     expect([heardHistory(task), sessionMessages([task], owner)]).toEqual([heard, heard]);
   });
@@ -120,7 +125,7 @@ describe('the preview of a session', () => {
     ],
     ['a hundred characters', [said('user', 'm', faces)], faces],
     ['one more', [said('user', 'm', `${faces}!`)], `${faces}...`],
-  ])('of %s is its first words in one line', (_name, messages, preview) => {
+  ])('of %s is one line of its first words', (_name, messages, preview) => {
     expect(previewOf(messages)).toBe(preview);
   });
 });

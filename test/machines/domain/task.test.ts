@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isFinal, isStanding, shownState, taskStates } from '../../../src/machines/domain/task.ts';
 
-it('goes on by itself until it has ended or waits for a person', () => {
+it('a task continues by itself until it has ended or waits for a person', () => {
   expect(taskStates.map((state) => [state, isStanding({ state }), isFinal(state)])).toEqual([
     ['submitted', false, false],
     ['working', false, false],
@@ -12,7 +12,7 @@ it('goes on by itself until it has ended or waits for a person', () => {
   ]);
 });
 
-it('shows a task whose call waits at another program as deferred, and returns it to who waits', () => {
+it('a task whose call waits at another program is shown as deferred and returned to waiting requests', () => {
   const task = { state: 'working', waits: { at: 'bank', for: 'channel:console:desk' } } as const;
   expect([shownState(task), isStanding(task)]).toEqual(['deferred', true]);
 });

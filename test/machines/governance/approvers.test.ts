@@ -26,12 +26,12 @@ function click(email: string | null, userId = 'slack:T1/U1'): Partial<DecisionAt
   return { email, caller, source: 'slack' };
 }
 
-it("keeps the names of the agent's own providers, which stored tasks know", () => {
+it("the names of the agent's own providers, which stored tasks contain, do not change", () => {
   expect([runtimeProvider, chatProvider]).toEqual(['runtime', 'chat']);
 });
 
-describe('the allowlist of a tool', () => {
-  it('is trimmed, in lower case and without blanks', () => {
+describe('the approver list of a tool', () => {
+  it('is lower-cased and trimmed', () => {
     expect(normaliseApprovers([' Ann@Example.COM ', '', '  ', 'bob@example.com'])).toEqual([
       'ann@example.com',
       'bob@example.com',
@@ -39,12 +39,22 @@ describe('the allowlist of a tool', () => {
   });
 
   it.each([
-    ['its own list', ['ann@example.com'], ['bob@example.com'], ['ann@example.com']],
-    ['the default when it has none', [], [' BOB@example.com '], ['bob@example.com']],
-    ['the default when its own is blank', ['', ' '], ['bob@example.com'], ['bob@example.com']],
+    ["the tool's own list", ['ann@example.com'], ['bob@example.com'], ['ann@example.com']],
+    ['the default for a tool without a list', [], [' BOB@example.com '], ['bob@example.com']],
+    [
+      'the default for a tool with a blank list',
+      ['', ' '],
+      ['bob@example.com'],
+      ['bob@example.com'],
+    ],
     ['none when both are empty', [], [], null],
     ['none when both are blank', [' '], [''], null],
-    ['its own even when nobody can match it', ['everyone'], ['bob@example.com'], ['everyone']],
+    [
+      "the tool's own list even when it matches no one",
+      ['everyone'],
+      ['bob@example.com'],
+      ['everyone'],
+    ],
   ])('is %s', (_, own, fallback, expected) => {
     expect(effectiveApprovers(own, fallback)).toEqual(expected);
   });
@@ -71,12 +81,12 @@ describe('isApprover', () => {
     [['ann@example.com'], 'ann@example.com.', false],
     [['ann@example.com'], 'ann@example.com\u200B', false],
     [['ann@example.com'], 'ann@example.com\u00A0', false],
-  ])('of list %j says of %j: %s', (list, email, expected) => {
+  ])('of list %j returns for %j: %s', (list, email, expected) => {
     const approvers = list === null ? null : normaliseApprovers(list);
     expect(isApprover(approvers, { email, as: [] })).toBe(expected);
   });
 
-  it('never lets a malformed entry match', () => {
+  it('a malformed entry matches no one', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', '.', ' ') })), (list) => {
         const matched = list.filter((entry) =>
@@ -87,7 +97,7 @@ describe('isApprover', () => {
     );
   });
 
-  it('never lets a blank email pass a list', () => {
+  it('a blank email is on no list', () => {
     const blank = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\u00a0') });
     fc.assert(
       fc.property(fc.array(fc.string()), blank, (list, email) => {
@@ -97,13 +107,13 @@ describe('isApprover', () => {
   });
 });
 
-describe('who decides', () => {
+describe('the recorded approver', () => {
   const bound = aDeferral({ bindApprover: true });
   it.each([
     ['the asserted email', aDeferral(), { email: 'Bob@example.com' }, 'Bob@example.com'],
     ['nobody', aDeferral(), { email: '  ' }, null],
     [
-      'the asserted email beside a token',
+      'the asserted email next to a token',
       aDeferral(),
       { email: 'b@x.org', caller: ann },
       'b@x.org',
@@ -116,14 +126,14 @@ describe('who decides', () => {
       'Ann@example.com',
     ],
     [
-      'nobody when bound to a token without one',
+      'no one for a bound token without an email',
       bound,
       { email: 'b@x.org', caller: operator },
       null,
     ],
-    ['nobody when bound without a token', bound, { email: 'b@x.org' }, null],
+    ['no one when bound without a token', bound, { email: 'b@x.org' }, null],
     ['the email of a click', bound, click('b@x.org'), 'b@x.org'],
-    ['nobody for a click without one', bound, click(null), null],
+    ['no one for a click without an email', bound, click(null), null],
   ])('is %s', (_, deferral, attempt, expected) => {
     expect(approverEmail(deferral, anAttempt(attempt))).toBe(expected);
   });
@@ -149,12 +159,12 @@ describe('who decides', () => {
   });
 });
 
-describe('an allowlist', () => {
+describe('an approver list', () => {
   const listed = aDeferral({ approvers: ['ann@example.com'] });
   it.each([
-    ['lets a listed email decide, in any case', { email: ' ANN@example.com' }, false],
+    ['accepts a listed email in any case', { email: ' ANN@example.com' }, false],
     ['refuses an unlisted email', { email: 'bob@example.com' }, true],
-    ['refuses no email', { email: null }, true],
+    ['refuses a missing email', { email: null }, true],
     ['refuses an empty email', { email: '' }, true],
     ['refuses a listed name without the email', { approver: 'ann@example.com' }, true],
     ['refuses a listed token without the email', { caller: ann }, true],
@@ -177,7 +187,7 @@ describe('bind_approver', () => {
     ['a token whose email looks like one', aCaller({ email: '\u0430nn@example.com' })],
     ['a token whose email is too long', aCaller({ email: `${'a'.repeat(243)}@example.com` })],
   ];
-  it.each(emails)('refuses %s, whatever is asserted', (_, caller) => {
+  it.each(emails)('refuses %s, with any asserted email', (_, caller) => {
     for (const deferral of [listed, open]) {
       for (const email of [null, '', 'ann@example.com', caller?.email ?? 'eve@example.com']) {
         for (const verb of ['approve', 'reject'] as const) {
@@ -192,27 +202,27 @@ describe('bind_approver', () => {
   it.each<[string, Partial<DecisionAttempt>, boolean]>([
     ['takes the verified email', { caller: ann }, false],
     ['takes the same asserted email', { caller: ann, email: ' Ann@Example.com' }, false],
-    ['takes no heed of a blank one', { caller: ann, email: '  ' }, false],
+    ['ignores a blank email', { caller: ann, email: '  ' }, false],
     ['refuses another asserted email', { caller: ann, email: 'bob@example.com' }, true],
-    ['refuses an asserted text that is none', { caller: ann, email: 'ann' }, true],
+    ['refuses an asserted value that is not a string', { caller: ann, email: 'ann' }, true],
     ['refuses an asserted look-alike', { caller: ann, email: '\u0430nn@example.com' }, true],
     ['refuses an asserted email that is listed', { caller: bob, email: 'ann@example.com' }, true],
     ['refuses a verified email that is not listed', { caller: bob }, true],
-    ['takes what a chat vouches for', click('ann@example.com'), false],
-    ['refuses a click of somebody who is not listed', click('bob@example.com'), true],
+    ['accepts a click that the chat vouches for', click('ann@example.com'), false],
+    ['refuses a click of an unlisted person', click('bob@example.com'), true],
     ['refuses a click without an email', click(null), true],
   ])('%s', (_, attempt, expected) => {
     expect(isRefused(listed, anAttempt(attempt), null)).toBe(expected);
   });
 
-  it('takes any click where no list says whose, also one without an email', () => {
+  it('accepts any click, also one without an email, where no list applies', () => {
     expect(isRefused(open, anAttempt(click(null)), null)).toBe(false);
     expect(isRefused(open, anAttempt(click('bob@example.com')), null)).toBe(false);
   });
 });
 
-describe('what chats ask with', () => {
-  it('decides nothing over the endpoint, whoever it speaks for', () => {
+describe('the identity of a chat', () => {
+  it('cannot decide over the endpoint for anyone', () => {
     const { source: _, ...overEndpoint } = click('ann@example.com');
     for (const bindApprover of [true, false]) {
       for (const approvers of [null, ['ann@example.com']]) {
@@ -224,27 +234,32 @@ describe('what chats ask with', () => {
   });
 });
 
-describe('what vouches for the approver', () => {
+describe('the proof of the approver', () => {
   const bound = aDeferral({ bindApprover: true });
   it.each<[string, Deferral, Partial<DecisionAttempt>, string]>([
-    ['the token that binds', bound, { caller: ann, approver: 'Bob' }, 'token:ops'],
+    ['the bound token', bound, { caller: ann, approver: 'Bob' }, 'token:ops'],
     [
-      'a token that has the asserted email',
+      'a token with the asserted email',
       aDeferral(),
       { caller: ann, approver: null, email: 'Ann@Example.com' },
       'token:ops',
     ],
-    ['nothing beside a token', aDeferral(), { caller: ann, approver: 'Bob' }, 'asserted'],
     [
-      'nothing beside a token that has another email',
+      'nothing next to a token without the email',
+      aDeferral(),
+      { caller: ann, approver: 'Bob' },
+      'asserted',
+    ],
+    [
+      'nothing next to a token with another email',
       aDeferral(),
       { caller: ann, approver: null, email: 'bob@example.com' },
       'asserted',
     ],
-    ["nothing beside the daemon's own token", aDeferral(), { caller: operator }, 'asserted'],
+    ["nothing next to the daemon's own token", aDeferral(), { caller: operator }, 'asserted'],
     ['nothing without a token', aDeferral(), { email: 'ann@example.com' }, 'asserted'],
-    ['nobody, where none is named', aDeferral(), { approver: ' ', email: '' }, 'nobody'],
-    ['nobody, whoever calls', aDeferral(), { approver: null, caller: ann }, 'nobody'],
+    ['no one, where no approver is named', aDeferral(), { approver: ' ', email: '' }, 'nobody'],
+    ['no one, for any caller', aDeferral(), { approver: null, caller: ann }, 'nobody'],
     ['the chat', aDeferral(), click('ann@example.com'), 'chat:slack'],
     ['the chat, also without an email', bound, click(null), 'chat:slack'],
   ])('is %s', (_, deferral, attempt, expected) => {
@@ -252,8 +267,8 @@ describe('what vouches for the approver', () => {
   });
 });
 
-describe('a way that nobody vouches for', () => {
-  it.each(['approve', 'reject'] as const)('lets no %s through, listed or not', (verb) => {
+describe('a decision without a verified approver', () => {
+  it.each(['approve', 'reject'] as const)('accepts no %s, listed or not', (verb) => {
     const attempt = anAttempt({ verb, email: 'ann@example.com', isUntrusted: true });
     expect(isRefused(aDeferral(), attempt, null)).toBe(true);
     expect(isRefused(aDeferral({ approvers: ['ann@example.com'] }), attempt, null)).toBe(true);
@@ -270,7 +285,7 @@ describe('four_eyes', () => {
     ['refuses the requester', { caller: rita }, true],
     ['refuses the requester under another email', { caller: sameUser }, true],
     ['refuses the requester of another provider by email', { caller: elsewhere }, true],
-    ['refuses the requester a chat adapter speaks for', click('RITA@example.com '), true],
+    ['refuses the requester for whom a chat adapter speaks', click('RITA@example.com '), true],
     ['refuses the requester by asserted email', { email: 'rita@example.com' }, true],
     ['refuses the requester by name', { approver: 'Rita@Example.com' }, true],
     [
@@ -278,14 +293,14 @@ describe('four_eyes', () => {
       { caller: rita, email: 'ann@example.com' },
       true,
     ],
-    ['refuses a reject of the requester too', { verb: 'reject', caller: rita }, true],
-    ['lets somebody else decide', { caller: stranger }, false],
-    ['lets a click of somebody else decide', click('ann@example.com'), false],
+    ['refuses a rejection by the requester', { verb: 'reject', caller: rita }, true],
+    ['accepts another person', { caller: stranger }, false],
+    ['accepts a click of another person', click('ann@example.com'), false],
   ] as const)('%s', (_, attempt, expected) => {
     expect(isRefused(guarded, anAttempt(attempt), rita)).toBe(expected);
   });
 
-  it('lets the requester decide where it is off', () => {
+  it('accepts the requester where it is off', () => {
     expect(isRefused(aDeferral(), anAttempt({ caller: rita }), rita)).toBe(false);
   });
 
@@ -293,27 +308,33 @@ describe('four_eyes', () => {
   it.each<[string, Partial<DecisionAttempt>, Caller | null, (PersonKey | null)[], boolean]>([
     ['refuses one of the speakers', { caller: stranger }, rita, [null, ann, sam], true],
     ['refuses a speaker by asserted email', { email: 'SAM@example.com' }, rita, [sam, ann], true],
-    ['refuses a speaker where nobody has asked', { caller: stranger }, null, [sam], true],
-    ['refuses the requester beside speakers', { caller: rita }, rita, [ann, null, sam], true],
-    ['lets somebody else decide beside speakers', { caller: stranger }, rita, [ann, null], false],
-    ['lets anybody decide where nobody has asked', { caller: stranger }, null, [null], false],
+    ['refuses a speaker of a task without a requester', { caller: stranger }, null, [sam], true],
+    ['refuses the requester next to speakers', { caller: rita }, rita, [ann, null, sam], true],
+    ['accepts another person next to speakers', { caller: stranger }, rita, [ann, null], false],
+    [
+      'accepts any person for a task without a requester',
+      { caller: stranger },
+      null,
+      [null],
+      false,
+    ],
   ])('%s', (_, attempt, requester, speakers, expected) => {
     expect(isRefused(guarded, anAttempt(attempt), requester, speakers)).toBe(expected);
     expect(isRefused(aDeferral(), anAttempt(attempt), requester, speakers)).toBe(false);
   });
 
-  it('keeps what was asked for with one token from being decided with it, also where nobody has a name', () => {
+  it('refuses a decision with the token that requested the call, also where callers have no name', () => {
     const attempt = anAttempt({ caller: operator, email: 'ann@example.com' });
     expect(isRefused(guarded, attempt, operator)).toBe(true);
   });
 
-  it('lets a click decide on what was asked for with a token of the daemon', () => {
+  it('accepts a click on a call requested with a token of the daemon', () => {
     for (const requester of [operator, { provider: 'chat', userId: 'chat' }]) {
       expect(isRefused(guarded, anAttempt(click('ann@example.com')), requester)).toBe(false);
     }
   });
 
-  it('knows whoever asked in a chat by their id there, email or not', () => {
+  it('recognizes a requester in a chat by the chat id, with or without an email', () => {
     const asked = { provider: 'chat', userId: 'slack:T1/U1' };
     const own = anAttempt(click('a@b.cd'));
     const other = anAttempt(click(null, 'slack:T1/U2'));
@@ -323,7 +344,7 @@ describe('four_eyes', () => {
     ]);
   });
 
-  it('takes two texts for one person that are alike without being emails', () => {
+  it('takes two equal names that are no emails for one person', () => {
     const requester = aCaller({ provider: 'sso', email: 'M\u00fcller@example.com' });
     const attempt = anAttempt({
       caller: aCaller({ userId: 'm', email: 'm\u00fcller@example.com' }),
@@ -331,14 +352,14 @@ describe('four_eyes', () => {
     expect(isRefused(guarded, attempt, requester)).toBe(true);
   });
 
-  it('takes no two identities without an email for the same one', () => {
+  it('takes two identities without an email for two persons', () => {
     const requester = { provider: 'ops', userId: 'one' };
     const other = { provider: 'ops', userId: 'two' };
     expect(isRefused(guarded, anAttempt({ caller: other }), requester)).toBe(false);
   });
 });
 
-describe('a held call with all that is hidden from others', () => {
+describe('a held call with all hidden arguments', () => {
   const bound = aDeferral({ bindApprover: true, approvers: ['ann@example.com'] });
   const bo = aCaller({ userId: 'bo', email: 'bo@example.com' });
 
@@ -350,7 +371,7 @@ describe('a held call with all that is hidden from others', () => {
     ['somebody without a token, who may name an approver', { bindApprover: false }, null, true],
     ['its requester under four eyes', { fourEyes: true }, bo, false],
     ['a conversation', {}, { provider: 'chat', userId: 'chat' }, false],
-  ])('is read by %s', (_, deferral, caller, isRead) => {
+  ])('is readable by %s', (_, deferral, caller, isRead) => {
     expect(maySeeWhole(aDeferral(deferral), caller, bo)).toBe(isRead);
   });
 });
@@ -396,7 +417,7 @@ describe('a call of a gate with sign-in', () => {
     expect(isRefused(aDeferral({ separation }), given, asker)).toBe(expected);
   });
 
-  it('refuses the delegate whose right is that of the asker', () => {
+  it('refuses a delegate whose right comes from the requester', () => {
     const standing = { as: [], for: [{ email: 'dev@example.com', as: [] }] };
     const attempt = anAttempt({
       ...{ approver: null, email: 'ann@example.com' },
@@ -407,13 +428,13 @@ describe('a call of a gate with sign-in', () => {
     expect(isRefused(deferral, attempt, asker)).toBe(true);
   });
 
-  it('refuses the daemon that asked with its own token only under four eyes', () => {
+  it("refuses the daemon's own token on its own request only under four eyes", () => {
     const attempt = anAttempt({ approver: null, email: null, caller: operator });
     expect(isRefused(aDeferral({ separation }), attempt, operator)).toBe(false);
     expect(isRefused(aDeferral({ separation, fourEyes: true }), attempt, operator)).toBe(true);
   });
 
-  it('is shown whole to those who may decide', () => {
+  it('is shown whole to its approvers', () => {
     const deferral = aDeferral({ separation });
     const whole = [asker, caller('ci', 'ci@example.com'), caller('ops'), ann, operator].map((one) =>
       maySeeWhole(deferral, one, asker),

@@ -12,7 +12,7 @@ const rejected = (args: JsonObject): SettledCall => ({ args, isApproved: false }
 const noMembers = { least: 3, members: [] };
 
 describe('the conditions that decisions suggest', () => {
-  it('limit each argument to what was approved', () => {
+  it('limit each argument to the approved values', () => {
     const calls = [
       approved({ amount: '9.50', reason: 'late', notify: true }),
       approved({ amount: '40', reason: 'late', notify: true }),
@@ -29,14 +29,14 @@ describe('the conditions that decisions suggest', () => {
     ]);
   });
 
-  it('end below the smallest amount that was rejected', () => {
+  it('are below the smallest rejected amount', () => {
     const calls = [5, 20, 45, 70, 90].map((amount) => approved({ amount }));
     expect(conditionCandidates([...calls, rejected({ amount: 50 })], noMembers)).toEqual([
       { when: 'double(args.amount) >= 5.0 && double(args.amount) <= 45.0', open: [] },
     ]);
   });
 
-  it('separate by the value of one argument what a number cannot', () => {
+  it("separate by one argument's value where numbers cannot", () => {
     const calls = [
       ...[10, 20, 30].map((amount) => approved({ amount, country: 'de' })),
       ...[15, 25].map((amount) => rejected({ amount, country: 'us' })),
@@ -50,7 +50,7 @@ describe('the conditions that decisions suggest', () => {
     ]);
   });
 
-  it('are not searched among more arguments than a person would read', () => {
+  it('use at most as many arguments as a person would read', () => {
     const names = (count: number) => Array.from({ length: count }, (_, index) => `a${index}`);
     const calls = (count: number) =>
       [1, 2, 3].map((value) =>
@@ -60,7 +60,7 @@ describe('the conditions that decisions suggest', () => {
     expect(conditionCandidates(calls(51), noMembers)).toEqual([]);
   });
 
-  it('take a list and null as one value, which they do not limit', () => {
+  it('treat a list and null as single values without limits', () => {
     const calls = [1, 2, 3].map((amount) => approved({ amount, memo: null, tags: ['a'] }));
     expect(conditionCandidates(calls, noMembers)).toEqual([
       {
@@ -70,7 +70,7 @@ describe('the conditions that decisions suggest', () => {
     ]);
   });
 
-  it('name the arguments that they do not limit, and never propose the beginning of a text', () => {
+  it('name the arguments without limits, and never suggest a prefix of a string', () => {
     const commands = ['git status', 'git status -s', 'git status .', 'git status -b'];
     const calls = commands.map((command) => approved({ command, cwd: '/srv' }));
     expect(conditionCandidates(calls, noMembers)).toEqual([
@@ -78,7 +78,7 @@ describe('the conditions that decisions suggest', () => {
     ]);
   });
 
-  it('are none for too few approvals, for equal calls with both decisions, and without any limit', () => {
+  it('are empty for too few approvals, for equal calls with both decisions, and without any limit', () => {
     const call = { amount: 5 };
     expect([
       conditionCandidates([approved(call), approved(call)], noMembers),
@@ -93,12 +93,12 @@ describe('the conditions that decisions suggest', () => {
     ]).toEqual([[], [], []]);
   });
 
-  it('do not list texts from which a secret was removed, and names that CEL cannot write', () => {
+  it('omit redacted strings, and names that CEL cannot write', () => {
     const calls = [1, 2, 3, 4].map(() => approved({ token: '[redacted:key]', 'x y': 'a' }));
     expect(conditionCandidates(calls, noMembers)).toEqual([]);
   });
 
-  it('hold for enough approved calls and for no rejected one', () => {
+  it('accept enough approved calls and no rejected one', () => {
     const compiler = new ConditionCompiler({ environment: {} });
     const schema = {
       type: 'object',

@@ -12,7 +12,7 @@ import {
 } from '../../../src/machines/governance/decision.ts';
 import { aDeferral, anAttempt, digest, times } from '../../helpers/task-fixtures.ts';
 
-describe('a decision pinned to what was shown', () => {
+describe('a decision pinned to the shown call', () => {
   it.each([
     ['nothing', {}, null],
     ['this deferral', { deferralId: 'call-1' }, null],
@@ -53,11 +53,11 @@ describe('a quorum', () => {
     );
   }
 
-  it('of one is met by the first approval', () => {
+  it('of one is reached by the first approval', () => {
     expect(isShortOfQuorum(aDeferral(), anAttempt())).toBe(false);
   });
 
-  it('of two is short of one and met by another', () => {
+  it('of two needs a second approval', () => {
     const one = count(2, { approver: 'Ann' });
     expect(isShortOfQuorum(aDeferral({ quorum: 2 }), anAttempt({ approver: 'Ann' }))).toBe(true);
     expect(isShortOfQuorum(one, anAttempt({ approver: 'Bob' }))).toBe(false);
@@ -71,14 +71,14 @@ describe('a quorum', () => {
       { approver: 'Ann', email: 'ann@example.com' },
       { approver: 'Somebody else', email: ' Ann@Example.com' },
     ],
-    ['nobody in particular', {}, { approver: ' ' }],
+    ['no named approver', {}, { approver: ' ' }],
   ])('counts %s once', (_, first, second) => {
     const one = count(2, { ...first, at: 10 });
     expect(withApproval(one, anAttempt({ approver: null, ...second, at: 20 }))).toEqual(one);
     expect(isShortOfQuorum(one, anAttempt({ approver: null, ...second }))).toBe(true);
   });
 
-  it('counts two people of one name by their emails', () => {
+  it('counts two people with one name by their emails', () => {
     const two = count(
       3,
       { approver: 'Ann', email: 'ann.a@example.com', at: 10 },
@@ -90,7 +90,7 @@ describe('a quorum', () => {
     ]);
   });
 
-  describe('whose callers must differ', () => {
+  describe('with different callers', () => {
     const ann = { provider: 'sso', userId: 'ann', email: 'ann@example.com' };
     const bob = { provider: 'sso', userId: 'bob', email: 'bob@example.com' };
     const clerk = { provider: 'chat', userId: 'slack:T1/U1', email: 'ann@example.com' };
@@ -116,7 +116,7 @@ describe('a quorum', () => {
       expect(withApproval(one, anAttempt(second))).toEqual(one);
     });
 
-    it('counts two callers who name two approvers, and keeps no more of them than who they are', () => {
+    it('counts two callers who name two approvers, and stores only who they are', () => {
       const one = withApproval(
         aDeferral(two),
         anAttempt(as({ ...ann, acr: 'gold', orgId: 'o' }, 'ann@example.com')),
@@ -127,7 +127,7 @@ describe('a quorum', () => {
       expect(isShortOfQuorum(one, anAttempt(as(bob, 'bob@example.com')))).toBe(false);
     });
 
-    it('keeps no email of a caller who has none', () => {
+    it('stores no email for a caller without one', () => {
       const token = { provider: 'runtime', userId: 'runtime' };
       const one = withApproval(aDeferral(two), anAttempt(as(token, 'ann@example.com')));
       expect(one.approvals).toStrictEqual([
@@ -135,7 +135,7 @@ describe('a quorum', () => {
       ]);
     });
 
-    it('goes by approvers alone where nobody signs in', () => {
+    it('counts approvers alone where callers do not sign in', () => {
       const one = withApproval(aDeferral(two), anAttempt(as(null, 'ann@example.com')));
       expect(isShortOfQuorum(one, anAttempt(as(null, 'bob@example.com')))).toBe(false);
       const token = { provider: 'runtime', userId: 'runtime' };
@@ -145,7 +145,7 @@ describe('a quorum', () => {
     });
   });
 
-  it('is met by as many distinct approvers as it asks for, in whatever order they repeat', () => {
+  it('is reached by as many different approvers as required, in any order', () => {
     const email = fc.constantFrom('a@x.org', 'A@x.org ', 'b@x.org', ' B@X.org', 'c@x.org');
     const attempt = fc.record({ email, approver: fc.option(fc.string()) });
     fc.assert(
@@ -158,7 +158,7 @@ describe('a quorum', () => {
 });
 
 describe('a decision that counts', () => {
-  it('is kept with what it was about', () => {
+  it('is stored with the call that it decided', () => {
     const attempt = anAttempt({ verb: 'reject', approver: null, email: 'ann@x.org', note: 'no' });
     expect(settle(aDeferral(), attempt)).toEqual({
       id: 'call-1',
@@ -172,12 +172,12 @@ describe('a decision that counts', () => {
     });
   });
 
-  it('is kept with every character of its note visible, and its lines as they were', () => {
+  it('is stored with every character of its note visible, and its lines unchanged', () => {
     const note = ' no\r\nway \u202E\u0007\ud83d ';
     expect(settle(aDeferral(), anAttempt({ note })).note).toBe('no\nway [U+202E][U+0007]\ufffd');
   });
 
-  it.each(['resolved', 'recorded'] as const)('is answered as %s', (kind) => {
+  it.each(['resolved', 'recorded'] as const)('is answered with %s', (kind) => {
     expect(answerCounted(kind, aDeferral(), anAttempt({ approver: null }))).toEqual({
       kind,
       deferralId: 'call-1',
@@ -187,8 +187,8 @@ describe('a decision that counts', () => {
   });
 });
 
-describe('a decision on a task that waits for nothing', () => {
-  it('is told who was first, or that nothing is pending', () => {
+describe('a decision on a task without a pending call', () => {
+  it('names the first decider, or states that nothing is pending', () => {
     const settled = settle(aDeferral(), anAttempt());
     expect(answerWithoutPending(settled)).toEqual({ kind: 'decided', settled });
     expect(answerWithoutPending(null)).toEqual({ kind: 'notPending' });

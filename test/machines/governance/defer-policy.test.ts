@@ -28,7 +28,7 @@ describe('renderContext', () => {
     ['{args.missing} {args.constructor} {args.to.name.length}', '(none) (none) (none)'],
     ['{args.to} {args.gone}', '{"name":"Ann"} null'],
     ['{args.note}', 'one\\ntwo {tool}'],
-  ])('fills in single arguments of "%s"', (template, expected) => {
+  ])('fills in the arguments of "%s"', (template, expected) => {
     const args = {
       amount: 5,
       to: { name: 'Ann' },
@@ -39,14 +39,14 @@ describe('renderContext', () => {
     expect(renderContext(template, 'pay', args)).toBe(expected);
   });
 
-  it('leaves placeholders and replacement patterns of the arguments as they are', () => {
+  it('does not expand placeholders and replacement patterns inside arguments', () => {
     const args = { note: '{tool} {args} $& $1 $$' };
     expect(renderContext('{tool}: {args}', 'issue_refund', args)).toBe(
       'issue_refund: {"note":"{tool} {args} $& $1 $$"}',
     );
   });
 
-  it('shows every character of what is asked for', () => {
+  it('shows every character of the arguments', () => {
     const args = { to: 'DE89\u202E37', note: 'a\u200Bb' };
     expect(renderContext('{tool}\u0007: {args}', 'issue_refund', args)).toBe(
       'issue_refund[U+0007]: {"to":"DE89[U+202E]37","note":"a[U+200B]b"}',
@@ -66,11 +66,11 @@ describe('renderContext', () => {
 describe('a rule', () => {
   const asked = { to: ['channel:slack:#refunds'], timeout: 300_000 };
 
-  it('that says no more than whom to ask opens the simplest deferral', () => {
+  it('with only an approver opens the simplest deferral', () => {
     expect(openDeferral(aCall(), deferRule(asked), times.thought)).toStrictEqual(aDeferral());
   });
 
-  it('shows of the arguments what people may see, and binds what runs', () => {
+  it('shows the arguments that people may see, and binds the arguments that run', () => {
     const call = aCall({ args: { token: 'ghp_1' } });
     const shown = { token: '[redacted:github_token]' };
     expect(openDeferral(call, deferRule(asked), times.thought, shown)).toMatchObject({
@@ -81,7 +81,7 @@ describe('a rule', () => {
     });
   });
 
-  it('keeps whatever it says itself', () => {
+  it('keeps its own message and terms', () => {
     const strictest: DeferRule = {
       ...asked,
       contextTemplate: '{tool}!',

@@ -48,12 +48,12 @@ describe('an email', () => {
     ['a control character', 'ann\u0000@example.com'],
     ['a composed letter', 'a\u0301nn@example.com'],
     ['too many characters', `a${longest}`],
-  ])('is none with %s', (_, text) => {
+  ])('is invalid with %s', (_, text) => {
     expect(normaliseEmail(text)).toBeNull();
     expect(isEmailShaped(text)).toBe(false);
   });
 
-  it('is the same as another one only where ASCII letters differ in case, and blanks around them', () => {
+  it('equals another one only if they differ in ASCII case or surrounding blanks', () => {
     const name = fc.string({ unit: fc.constantFrom(...'abkKsSi.-+'), minLength: 1, maxLength: 8 });
     const like = fc.constantFrom(
       'k',
@@ -80,7 +80,7 @@ describe('an email', () => {
     );
   });
 
-  it('is printable ASCII without a capital letter, whatever it was made from', () => {
+  it('is printable ASCII without capital letters after normalization', () => {
     const text = fc.string({ unit: 'binary', maxLength: 12 });
     fc.assert(
       fc.property(text, text, (local, domain) => {

@@ -18,7 +18,7 @@ function opened(afters: readonly number[], now = 50) {
   return { rule, deferral: openDeferral(aCall(), rule, now) };
 }
 
-it('asks each stage at its time, keeps the earlier targets, and ends at the timeout', () => {
+it('each stage is asked at its time, earlier targets are kept, and the deferral ends at the timeout', () => {
   const { deferral } = opened([200, 600]);
   expect(nextMoment(deferral, 'asked')).toBe(250);
   expect(nextMoment(deferral, 'escalated')).toBe(650);
@@ -32,14 +32,14 @@ it('asks each stage at its time, keeps the earlier targets, and ends at the time
   expect(escalatedFurther(further)).toBe(further);
 });
 
-it('asks a single target at three quarters of the time', () => {
+it('a single target is asked at three quarters of the time', () => {
   const rule = deferRule({ ...base, escalateTo: 'channel:console:boss' });
   const deferral = openDeferral(aCall(), rule, 0);
   expect(nextMoment(deferral, 'asked')).toBe(750);
   expect(nextMoment(deferral, 'escalated')).toBe(1_000);
 });
 
-it('reaches every stage once, in order, and restores the rule at each of them', () => {
+it('every stage is reached once, in order, and the rule is restored at each of them', () => {
   const stages = fc.uniqueArray(fc.integer({ min: 1, max: 999 }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(stages, (afters) => {

@@ -152,8 +152,8 @@ async function rule(opinion: Opinions): Promise<{ ruling: Ruling; asked: string[
   return { ruling: await toPromise(createActor(logic, { input }).start()), asked };
 }
 
-describe('whatever the layers say of a call', () => {
-  it('is recorded in order up to the first that objects, and no later one is asked', () =>
+describe('for any answers of the layers about one call', () => {
+  it('the answers are recorded in order up to the first objection, and no later layer is asked', () =>
     fc.assert(
       fc.asyncProperty(opinions, async (opinion) => {
         const { ruling, asked } = await rule(opinion);
@@ -266,8 +266,8 @@ function always(holds: (life: Life, plan: Opinions[]) => void): Promise<void> {
 
 const order = ['alignment', 'assurance', 'modify', 'defer', 'credentials'];
 
-describe('whatever the layers say of the calls of a task', () => {
-  it('a tool runs only when every layer before it let its call go, in order', async () => {
+describe('for any answers of the layers about the calls of a task', () => {
+  it('a tool runs only when every layer has allowed its call, in order', async () => {
     let ran = 0;
     await always(({ asked, approved }, plan) => {
       for (const { call, records } of asked.filter(({ port }) => port === 'runTool')) {
@@ -289,7 +289,7 @@ describe('whatever the layers say of the calls of a task', () => {
     expect(ran).toBeGreaterThan(runs(10));
   });
 
-  it('a tool gets what MODIFY made', async () => {
+  it('a tool receives the arguments that MODIFY returned', async () => {
     let modified = 0;
     await always(({ asked }, plan) => {
       for (const { call } of asked.filter(({ port }) => port === 'runTool')) {
@@ -301,7 +301,7 @@ describe('whatever the layers say of the calls of a task', () => {
     expect(modified).toBeGreaterThan(runs(5));
   });
 
-  it('nothing is asked after a denial or a challenge', async () => {
+  it('no layer is asked after a denial or a challenge', async () => {
     const seen = { deny: 0, step_up: 0 };
     await always(({ asked, records }) => {
       const last = records.findIndex(
@@ -318,7 +318,7 @@ describe('whatever the layers say of the calls of a task', () => {
     expect(Math.min(seen.deny, seen.step_up)).toBeGreaterThan(runs(5));
   });
 
-  it('a call that nobody approved is neither given credentials nor started', async () => {
+  it('an unapproved call neither receives credentials nor starts', async () => {
     let unapproved = 0;
     await always(({ asked, refused }) => {
       const touched = asked.flatMap(({ call }) => (call === null ? [] : [call.id]));
@@ -328,7 +328,7 @@ describe('whatever the layers say of the calls of a task', () => {
     expect(unapproved).toBeGreaterThan(runs(5));
   });
 
-  it('a message that is refused asks nothing of anybody', () =>
+  it('a refused message asks no layer', () =>
     fc.assert(
       fc.asyncProperty(fc.array(opinions, { minLength: 1, maxLength: 3 }), async (plan) => {
         const { asked, records } = await live(true, plan);

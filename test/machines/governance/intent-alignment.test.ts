@@ -21,26 +21,26 @@ describe('cosine', () => {
     ['minus one for the opposite direction', [1, 0], [-3, 0], -1],
     ['zero for a right angle', [1, 0], [0, 5], 0],
     ['the quotient of product and lengths', [3, 4], [4, 3], 0.96],
-    ['right where a square would run over', [1e200, 0], [1e200, 1e200], Math.SQRT1_2],
-    ['right where a square would vanish', [1e-200, 0], [1e-200, 1e-200], Math.SQRT1_2],
+    ['right where a square would overflow', [1e200, 0], [1e200, 1e200], Math.SQRT1_2],
+    ['right where a square would underflow', [1e-200, 0], [1e-200, 1e-200], Math.SQRT1_2],
   ])('is %s', (_, one, other, expected) => {
     expect(cosine(one, other)).toBeCloseTo(expected, 12);
   });
 
   it.each([
-    ['of which the second is shorter', [1, 2], [1]],
-    ['of which the first is shorter', [1], [1, 2]],
+    ['where the second is shorter', [1, 2], [1]],
+    ['where the first is shorter', [1], [1, 2]],
     ['without components', [], []],
-    ['of which the first is zero', [0, 0], [1, 1]],
-    ['of which the second is zero', [1, 1], [0, -0]],
+    ['where the first is zero', [0, 0], [1, 1]],
+    ['where the second is zero', [1, 1], [0, -0]],
     ['with a NaN', [1, Number.NaN], [1, 1]],
     ['with an infinity', [1, 1], [Number.POSITIVE_INFINITY, 1]],
-    ['that are broken in all ways', [Number.NaN], [Number.NEGATIVE_INFINITY, 0]],
+    ['with several faults', [Number.NaN], [Number.NEGATIVE_INFINITY, 0]],
   ])('is null for vectors %s', (_, one, other) => {
     expect(cosine(one, other)).toBeNull();
   });
 
-  it('lies within -1 and 1, or is null beside a zero vector', () => {
+  it('is between -1 and 1, or null for a zero vector', () => {
     fc.assert(
       fc.property(pair, ([one, other]) => {
         const score = cosine(one, other);
@@ -51,7 +51,7 @@ describe('cosine', () => {
     );
   });
 
-  it('is the same both ways round', () => {
+  it('is symmetric', () => {
     fc.assert(
       fc.property(pair, ([one, other]) => {
         expect(cosine(one, other)).toBe(cosine(other, one));
@@ -59,7 +59,7 @@ describe('cosine', () => {
     );
   });
 
-  it('does not change with the length of a vector, and turns its sign with it', () => {
+  it('does not depend on the length of a vector, and changes its sign with the vector', () => {
     fc.assert(
       fc.property(wholePair, fc.double({ min: 1e-3, max: 1e3, noNaN: true }), (vectors, factor) => {
         const [one, other] = vectors;
@@ -125,11 +125,11 @@ describe('scoreIntent', () => {
       'deny',
       'score 0.90 is below the hard threshold NaN',
     ],
-  ])('of %d under %j says %s', (score, thresholds, decision, reason) => {
+  ])('of %d under %j returns %s', (score, thresholds, decision, reason) => {
     expect(scoreIntent(score, thresholds)).toEqual({ decision, reason });
   });
 
-  it('never denies a cosine under a hard threshold of -1', () => {
+  it('denies no cosine under a hard threshold of -1', () => {
     const score = fc.double({ min: -1, max: 1, noNaN: true });
     fc.assert(
       fc.property(score, score, (value, threshold) => {
@@ -139,7 +139,7 @@ describe('scoreIntent', () => {
     );
   });
 
-  it('never says more to a lower score', () => {
+  it('never rates a lower score higher', () => {
     const score = fc.double({ min: -1, max: 1, noNaN: true });
     const order = ['deny', 'warn', 'allow'];
     fc.assert(
@@ -169,7 +169,7 @@ describe('findDrift', () => {
       { ...rule, driftThreshold: 0.375 },
       null,
     ],
-    ['low scores that have left the window', [0.1, 0.1, 0.9, 0.9, 0.9, 0.9], rule, null],
+    ['low scores outside the window', [0.1, 0.1, 0.9, 0.9, 0.9, 0.9], rule, null],
     ['scores that fall', [0.5, 0.9, 0.8, 0.7], rule, 'the last 3 scores fell: 0.90, 0.80, 0.70'],
     [
       'scores that fall before the window is full',

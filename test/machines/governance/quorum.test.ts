@@ -32,7 +32,7 @@ describe('a quorum by groups', () => {
       true,
     ],
     ['a stranger', [approval('ann', finance), approval('bo')], false],
-  ])('is filled by %s: %#', (_, approvals, isFilled) => {
+  ])('is reached by %s: %#', (_, approvals, isFilled) => {
     expect(fillsQuorum(approvals, { [finance]: 1, [legal]: 1 })).toBe(isFilled);
   });
 
@@ -43,7 +43,7 @@ describe('a quorum by groups', () => {
     expect(fillsQuorum([{ ...approval('ann'), for: 'bo@example.com' }], quorum)).toBe(false);
   });
 
-  it('finds an assignment whenever there is one', () => {
+  it('finds an assignment if one exists', () => {
     const groups = ['group:a', 'group:b', 'group:c'];
     const people = fc.array(fc.subarray(groups), { maxLength: 6 });
     const counts = fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2));
@@ -67,7 +67,7 @@ function canFill([place, ...places]: string[], people: readonly string[][]): boo
   );
 }
 
-it('has the larger number of each group', () => {
+it('a quorum takes the larger number of each group', () => {
   expect(largerQuorumOf({ [finance]: 1 }, { [finance]: 2, [legal]: 1 })).toEqual({
     [finance]: 2,
     [legal]: 1,
@@ -76,7 +76,7 @@ it('has the larger number of each group', () => {
   expect(largerQuorumOf(undefined, undefined)).toBeUndefined();
 });
 
-it('names its approvers unless the rule names them', () => {
+it('a quorum names its approvers unless the rule names them', () => {
   const quorum = { ' group:legal': 1, 'Ann@Example.com': 2 };
   expect([approvalsIn(quorum), approvalsIn(2)]).toEqual([3, 2]);
   const quorumOf = { 'group:legal': 1, 'ann@example.com': 2 };

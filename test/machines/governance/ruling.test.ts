@@ -20,7 +20,7 @@ function rule(rules: ToolRules, acr: string) {
   return output && { ...output, records: output.records.map(({ decision }) => decision) };
 }
 
-describe('a call that nothing governs', () => {
+describe('a call without governance', () => {
   it('runs without a score, an approval or credentials', () => {
     expect(rule(ungoverned, 'bronze')).toStrictEqual({
       kind: 'allow',

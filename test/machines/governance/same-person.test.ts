@@ -25,7 +25,7 @@ describe('two callers', () => {
     ],
     ['somebody and nobody', false, rita, null],
     ['nobody twice', false, null, null],
-  ])('with %s are one person: %s, either way round', (_, expected, one, other) => {
+  ])('with %s are one person: %s, in either order', (_, expected, one, other) => {
     expect([isSamePerson(one, other), isSamePerson(other, one)]).toEqual([expected, expected]);
   });
 });
@@ -45,7 +45,7 @@ describe('two names', () => {
     [null, undefined, false],
     [null, 'ann', false],
     [undefined, '', false],
-  ])('%j and %j are one: %s, either way round', (one, other, expected) => {
+  ])('%j and %j are equal: %s, in either order', (one, other, expected) => {
     expect([isSameName(one, other), isSameName(other, one)]).toEqual([expected, expected]);
   });
 });

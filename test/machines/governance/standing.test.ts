@@ -13,7 +13,7 @@ it.each([
   ['Group:finance', null, null],
   ['team:finance', null, null],
   ['Ann@Example.com', null, 'ann@example.com'],
-])('reads %j', (entry, read, normal) => {
+])('the standing of a call: %j', (entry, read, normal) => {
   expect([readEntry(entry), normaliseEntry(entry)]).toEqual([read, normal]);
 });
 
@@ -23,6 +23,6 @@ it.each([
   ['group:a', { email: null, as: ['group:a'] }, true],
   ['group:a', { email: 'ann@example.com', as: ['group:b'] }, false],
   ['nonsense', { email: null, as: ['nonsense'] }, false],
-])('%j is fulfilled by %j: %s', (entry, person, expected) => {
+])('the standing %j is met by %j: %s', (entry, person, expected) => {
   expect(fulfils(person, entry)).toBe(expected);
 });

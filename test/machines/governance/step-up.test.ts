@@ -25,7 +25,7 @@ describe('satisfiesAcr', () => {
     expect(satisfiesAcr(presented, required, hierarchy)).toBe(expected);
   });
 
-  it('never lets an unlisted level pass a hierarchy, nor a lower one', () => {
+  it('an unlisted or lower level never satisfies a hierarchy', () => {
     const level = fc.constantFrom(...levels, 'platinum', '');
     fc.assert(
       fc.property(fc.option(level, { nil: undefined }), level, (presented, required) => {
@@ -64,7 +64,7 @@ describe('isWeaker', () => {
     ['gold', null, [], false],
     [null, undefined, [], false],
     [null, null, levels, false],
-  ])('%j beside a requester with %j in %j is %s', (speaker, requester, hierarchy, expected) => {
+  ])('%j next to a requester with %j in %j is %s', (speaker, requester, hierarchy, expected) => {
     expect(isWeaker(signedIn(speaker), signedIn(requester), hierarchy)).toBe(expected);
   });
 });

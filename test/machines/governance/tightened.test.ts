@@ -12,8 +12,8 @@ import { aCaller, aDeferRule, aDeferral, anAttempt } from '../../helpers/task-fi
 
 const [ann, bo, eve] = ['ann@example.com', 'bo@example.com', 'eve@example.com'];
 
-describe('a deferral under the rule in force', () => {
-  it('drops the approvals of programs and of the caller that asked', () => {
+describe('a deferral under the policy in force', () => {
+  it('drops the approvals of programs and of the requester', () => {
     const separation = { programs: ['ci'], deciders: [] };
     const approvals = ['ci', 'oidc', 'hook'].map((provider) => ({
       ...{ approver: `${provider}@example.com`, at: 1 },
@@ -27,7 +27,7 @@ describe('a deferral under the rule in force', () => {
     expect(today.separation).toEqual(separation);
   });
 
-  it('is as it was stored where the tool is not held any more', () => {
+  it('is unchanged where the tool is no longer held', () => {
     const deferral = aDeferral({ approvers: [ann], quorum: 2 });
     expect(tightened(deferral, null, [])).toBe(deferral);
   });
@@ -45,14 +45,14 @@ describe('a deferral under the rule in force', () => {
   it.each([
     [1, 2, 2],
     [3, 2, 3],
-  ])('with a quorum of %d stored and %d now takes %d', (stored, today, quorum) => {
+  ])('with a stored quorum of %d and a current one of %d needs %d', (stored, today, quorum) => {
     expect(tightened(aDeferral({ quorum: stored }), aDeferRule({ quorum: today }), []).quorum).toBe(
       quorum,
     );
   });
 
   it.each(['fourEyes', 'bindApprover', 'distinctCallers'] as const)(
-    'demands %s when either does',
+    'requires %s when either rule does',
     (demand) => {
       for (const [stored, today] of [
         [true, false],
@@ -73,14 +73,17 @@ describe('a deferral under the rule in force', () => {
     ['reject', 'reject', 'reject'],
     ['approve', 'reject', 'both'],
     ['both', 'reject', 'both'],
-  ])('with a reason for %s stored and for %s now demands one for %s', (stored, today, demanded) => {
-    const rule = (requireReason?: RequiredReason) =>
-      requireReason === undefined ? {} : { requireReason };
-    const { requireReason } = tightened(aDeferral(rule(stored)), aDeferRule(rule(today)), []);
-    expect(requireReason).toBe(demanded);
-  });
+  ])(
+    'with a stored reason of %s and a current one of %s requires one for %s',
+    (stored, today, demanded) => {
+      const rule = (requireReason?: RequiredReason) =>
+        requireReason === undefined ? {} : { requireReason };
+      const { requireReason } = tightened(aDeferral(rule(stored)), aDeferRule(rule(today)), []);
+      expect(requireReason).toBe(demanded);
+    },
+  );
 
-  it('with a passkey demanded by either rule demands one, and counts no approval without', () => {
+  it('with a passkey required by either rule needs one, and counts no approval without it', () => {
     const approvals = [
       { approver: ann, at: 1, passkey: true as const },
       { approver: bo, at: 1 },
@@ -98,14 +101,14 @@ describe('a deferral under the rule in force', () => {
     }
   });
 
-  it('under two policies demands a passkey as soon as one does', () => {
+  it('under two policies needs a passkey if one policy does', () => {
     const [with_, without] = [aDeferRule({ requirePasskey: true }), aDeferRule()];
     expect(strictest(with_, without).requirePasskey).toBe(true);
     expect(strictest(without, with_).requirePasskey).toBe(true);
     expect(strictest(without, without)).not.toHaveProperty('requirePasskey');
   });
 
-  it("counts no approval that today's rule would refuse", () => {
+  it('counts no approval that the current rule refuses', () => {
     const at = 1;
     const approvals = [
       { approver: ann, at, caller: aCaller({ userId: 'ann', email: ann }) },
@@ -123,14 +126,14 @@ describe('a deferral under the rule in force', () => {
     expect(counted({ fourEyes: true })).toEqual([ann, bo]);
   });
 
-  it('counts one caller once who approved by two names before callers had to differ', () => {
+  it('counts a caller once who approved under two names before callers had to differ', () => {
     const caller = { provider: 'ops', userId: 'ann' };
     const approvals = [ann, bo].map((approver, at) => ({ approver, at, caller }));
     const rule = aDeferRule({ distinctCallers: true });
     expect(tightened(aDeferral({ approvals }), rule, []).approvals).toEqual(approvals.slice(0, 1));
   });
 
-  it('counts who decides in a chat that has no email of theirs, where a token must name the approver', () => {
+  it('counts an approver in a chat that has no email of them, where a token must name the approver', () => {
     const approval = { approver: 'Ann (U1)', at: 1, caller: { provider: 'chat', userId: 'T1:U1' } };
     const rule = aDeferRule({ bindApprover: true });
     expect(tightened(aDeferral({ approvals: [approval] }), rule, []).approvals).toEqual([approval]);
@@ -182,7 +185,7 @@ describe('the approvals that still count', () => {
     ['of a member by a token', { as: ['group:finance'], byToken: ['group:finance'] }, 1],
     ['of a person who was on call', { as: ['oncall:ops'] }, 1],
     ['of a listed person', { approver: eve }, 1],
-    ['for a person whose delegation stands', { approver: bo, for: ann, as: ['group:finance'] }, 1],
+    ['of a person whose delegation is valid', { approver: bo, for: ann, as: ['group:finance'] }, 1],
     ['for a person whose delegation has ended', { for: ann, as: ['group:finance'] }, 0],
   ])('include that %s: %j %d', (_, approval, expected) => {
     expect(counting(approval)).toBe(expected);

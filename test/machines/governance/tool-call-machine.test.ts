@@ -165,7 +165,7 @@ const refused = {
 } as const;
 
 describe('the order of governance', () => {
-  it('refuses what can never run before anything else is asked', () => {
+  it('refuses an impossible call before any other check', () => {
     const { actor, asked } = ruleWith({}, strictest, { requester: null });
     expect(actor.getSnapshot().output).toEqual({
       kind: 'deny',
@@ -178,7 +178,7 @@ describe('the order of governance', () => {
     expect(asked).toEqual([]);
   });
 
-  it('turns down what cannot run as it was asked before anything else is asked', () => {
+  it('refuses a call that cannot run as requested before any other check', () => {
     const refusal: Refusal = {
       text: 'unknown tool: issue_refund',
       findings: [{ gate: 'tool', decision: 'deny', rule: 'unknown tool' }],
@@ -200,7 +200,7 @@ describe('the order of governance', () => {
     expect(asked).toEqual([]);
   });
 
-  it('denies a call that does not fit before it looks at who asks', async () => {
+  it('denies a call with invalid arguments before it checks the caller', async () => {
     const rules = { ...strictest, refusal: null };
     const { ruling, asked } = ruleWith({ verdict: misfit }, rules, { requester: null });
     const text = 'denied by intent alignment: score 0.10 is below';
@@ -218,7 +218,7 @@ describe('the order of governance', () => {
     expect(asked).toEqual(['judge']);
   });
 
-  it('demands a step-up before anything is rewritten or anybody is asked to approve', async () => {
+  it('requires a step-up before MODIFY and before the approval', async () => {
     const rules = { ...strictest, refusal: null };
     const { ruling, asked } = ruleWith({}, rules, { requester: null });
     expect(await ruling).toEqual({
@@ -245,7 +245,7 @@ describe('the order of governance', () => {
     expect(asked).toEqual(['judge']);
   });
 
-  it('denies what MODIFY cannot make fit before anybody is asked to approve', () => {
+  it('denies a call that MODIFY cannot repair before the approval', () => {
     const modification = { kind: 'refused', refusal: aRefusal('no longer fits') } as const;
     const rules = { ...strictest, refusal: null, judgesIntent: false };
     expect(ruleWith({ modification }, rules).actor.getSnapshot().output).toEqual({
@@ -258,7 +258,7 @@ describe('the order of governance', () => {
     });
   });
 
-  it('defers what MODIFY made of the call, bound to what would run', async () => {
+  it('defers the call as MODIFY returned it, bound to the arguments that would run', async () => {
     const call = aCall({ args: { order: 8 }, argsSha256: 'b2'.repeat(32) });
     const changes = [{ path: 'order', before: '7', after: '8' }];
     const modification: Modification = { kind: 'modified', call, rules: [1, 3], changes };
@@ -308,7 +308,7 @@ describe('the order of governance', () => {
     ]);
   });
 
-  it('allows a call that no layer objects to, with a record of each', () => {
+  it('allows a call to which no layer objects, with a record of each layer', () => {
     expect(rule({ requiredAcr: 'gold', credential: 'sts_assume_role' })).toEqual({
       kind: 'allow',
       call: aCall(),
@@ -319,7 +319,7 @@ describe('the order of governance', () => {
     });
   });
 
-  it('allows a call for which nothing is configured', () => {
+  it('allows a call without configured layers', () => {
     expect(rule({}, { requester: null })).toEqual({
       kind: 'allow',
       call: aCall(),
@@ -332,13 +332,13 @@ describe('the order of governance', () => {
 });
 
 describe('intent alignment', () => {
-  it('is asked about the call and the message it should serve', async () => {
+  it('receives the call and the message that it should serve', async () => {
     const { ruling, judged } = ruleWith({}, { judgesIntent: true });
     await ruling;
     expect(judged).toEqual([{ taskId: 'task-1', call: aCall(), request }]);
   });
 
-  it('lets a call that it warns of go on', async () => {
+  it('allows a call that it warns about', async () => {
     const verdict = { decision: 'warn', score: 0.4, reason: 'score 0.40 is low' } as const;
     expect(await ruleWith({ verdict }, { judgesIntent: true }).ruling).toMatchObject({
       kind: 'allow',
@@ -348,7 +348,7 @@ describe('intent alignment', () => {
     });
   });
 
-  it('tells of a drift and decides nothing by it', async () => {
+  it('reports a drift without a decision', async () => {
     const drift = { window: 2, driftThreshold: 0.5, monotoneN: 2 };
     const verdict = { decision: 'warn', score: 0.4, reason: 'low' } as const;
     const rules = { judgesIntent: true, drift };
@@ -368,7 +368,7 @@ describe('intent alignment', () => {
     expect(steady.facts).toEqual([{ type: 'intent.judged', tool: 'issue_refund', ...fits }, free]);
   });
 
-  it('takes a call without a score for no drift', async () => {
+  it('reports no drift for a call without a score', async () => {
     const drift = { window: 2, driftThreshold: 0.5, monotoneN: 2 };
     const verdict = { decision: 'warn', score: null, reason: 'no score' } as const;
     const rules = { judgesIntent: true, drift };
@@ -379,7 +379,7 @@ describe('intent alignment', () => {
     });
   });
 
-  it('is a DENY when it breaks', async () => {
+  it('denies the call when it throws', async () => {
     const text = 'governance failed: intent alignment broke';
     const { ruling, asked } = ruleWith({ verdict: new Error('lost') }, { judgesIntent: true });
     expect(await ruling).toEqual({
@@ -446,7 +446,7 @@ describe('step-up', () => {
     expect(rule({ requiredAcr: 'silver', acrHierarchy }, { requester }).kind).toBe('allow');
   });
 
-  it('judges each call by the identity it comes with', () => {
+  it('judges each call by its own identity', () => {
     const requester = aCaller({ acr: 'gold' });
     expect(rule({ requiredAcr: 'gold' }, { requester }).kind).toBe('allow');
     expect(rule({ requiredAcr: 'gold' }, { requester: aCaller() }).kind).toBe('stepUp');
@@ -488,7 +488,7 @@ describe('a deferral', () => {
   });
 });
 
-describe('a port that is not filled', () => {
+describe('a missing port denies each call', () => {
   const denial = (layer: DecisionRecord['layer'], what: string, before: DecisionRecord[]) => {
     const text = `governance failed: ${what}`;
     return {
@@ -501,14 +501,14 @@ describe('a port that is not filled', () => {
     };
   };
 
-  it('lets nothing pass: the policy', () => {
+  it('for the policy', () => {
     const actor = createActor(toolCallMachine, { input: toolCallInput() }).start();
     expect(actor.getSnapshot().output).toEqual(
       denial('alignment', 'the policy was not consulted', []),
     );
   });
 
-  it('lets nothing pass: MODIFY', () => {
+  it('for MODIFY', () => {
     const logic = toolCallMachine.provide({
       actions: { consultPolicy: assign(() => ({ rules: { ...toolRules(), took: 0 } })) },
     });
@@ -518,7 +518,7 @@ describe('a port that is not filled', () => {
     );
   });
 
-  it('lets nothing pass: intent alignment', async () => {
+  it('for intent alignment', async () => {
     const logic = toolCallMachine.provide({
       actions: {
         consultPolicy: assign(() => ({ rules: { ...toolRules({ judgesIntent: true }), took: 0 } })),
@@ -537,7 +537,7 @@ describe('a port that is not filled', () => {
     expect(errors).toEqual([new Error('the port is not filled')]);
   });
 
-  it('ends without a ruling when an action itself breaks', () => {
+  it('a broken action ends without a ruling', () => {
     const logic = toolCallMachine.provide({
       actions: {
         consultPolicy: assign(() => {
@@ -556,7 +556,7 @@ describe('a port that is not filled', () => {
   });
 });
 
-describe('a part that another program put in', () => {
+describe('a port of another program', () => {
   type Parts = Parameters<typeof toolCallMachine.provide>[0];
 
   /** Rules on a call that nothing stands in the way of, by the chart with these parts. */
@@ -580,7 +580,7 @@ describe('a part that another program put in', () => {
   const saying = (...facts: TaskFact[]) => ({ facts, score: null });
   it.each<[string, Parts, Ruling]>([
     [
-      'turns a call down and does not say why',
+      'refuses an impossible call without a reason',
       { guards: { isMisfit: () => true } },
       {
         kind: 'misfit',
@@ -591,7 +591,7 @@ describe('a part that another program put in', () => {
       },
     ],
     [
-      'refuses a call and does not say why',
+      'refuses a call without a reason',
       { guards: { isRefused: () => true } },
       {
         kind: 'deny',
@@ -602,7 +602,7 @@ describe('a part that another program put in', () => {
       },
     ],
     [
-      'demands a step-up to nothing',
+      'requires a step-up without a level',
       { guards: { lacksAssurance: () => true } },
       {
         kind: 'stepUp',
@@ -623,7 +623,7 @@ describe('a part that another program put in', () => {
       },
     ],
     [
-      'refuses what MODIFY left alone',
+      'refuses a call that MODIFY left unchanged',
       { guards: { cannotBeModified: () => true } },
       {
         kind: 'deny',
@@ -634,7 +634,7 @@ describe('a part that another program put in', () => {
       },
     ],
     [
-      'takes what MODIFY left alone for rewritten',
+      'reports an unchanged call as rewritten',
       { guards: { isModified: () => true } },
       {
         kind: 'allow',
@@ -650,7 +650,7 @@ describe('a part that another program put in', () => {
       },
     ],
     [
-      'forgets to rule',
+      'returns no ruling',
       { actions: { allow: () => undefined } },
       {
         kind: 'deny',
@@ -660,11 +660,11 @@ describe('a part that another program put in', () => {
         ...saying(ruledFact('alignment', 'deny', 'governance ended without a ruling')),
       },
     ],
-  ])('and that %s makes nothing up and lets nothing else run', (_, parts, expected) => {
+  ])('that %s invents no reason and allows nothing else', (_, parts, expected) => {
     expect(ruleBy(parts).getSnapshot().output).toEqual(expected);
   });
 
-  it('and that defers without a rule ends without a ruling', async () => {
+  it('that defers without a rule ends without a ruling', async () => {
     await expect(toPromise(ruleBy({ guards: { needsIdentity: () => true } }))).rejects.toThrow(
       'a deferral was opened without a rule',
     );
@@ -677,7 +677,7 @@ describe('a call under a rule that remembers approvals', () => {
   const grant = { id: 'g-1', approver: 'ann@example.com', usesLeft: 1 };
   const looked = `redeem channel:slack:#refunds ${runsDigest}`;
 
-  it('runs by a grant that covers it, which is reported', async () => {
+  it('runs under a grant that covers it, and the grant is reported', async () => {
     const { ruling, asked } = ruleWith({ grant }, rules);
     const { kind, facts, records } = await ruling;
     expect([kind, asked]).toEqual(['allow', ['modify', looked]]);
@@ -700,7 +700,7 @@ describe('a call under a rule that remembers approvals', () => {
     expect([(await ruling).kind, asked]).toEqual(['defer', ['modify', looked]]);
   });
 
-  it('is not looked up again while it waits, nor after its release', async () => {
+  it('is not looked up again during its wait or after its release', async () => {
     for (const isReleased of [true, false]) {
       const approvals = [{ approver: 'ann@example.com', at: 1 }];
       const held = { deferral: aDeferral({ runsSha256: runsDigest, approvals }), isReleased };
@@ -715,7 +715,7 @@ describe('a call under a rule that remembers approvals', () => {
   });
 });
 
-describe('a call that was held', () => {
+describe('a held call', () => {
   const approvals = [{ approver: 'ann@example.com', at: times.decided }];
   const deferral = aDeferral({ runsSha256: runsDigest, approvals });
   const released = { held: { deferral, isReleased: true } };
@@ -729,8 +729,8 @@ describe('a call that was held', () => {
 
   it.each([
     ['is held as before', { defer }],
-    ['would not be held any more', { defer: null }],
-  ])('runs once it is released where it %s, and is recorded once', async (_, rules) => {
+    ['would no longer be held', { defer: null }],
+  ])('runs once after its release where it %s, and is recorded once', async (_, rules) => {
     const { ruling, asked } = ruleWith({}, { ...rules, judgesIntent: true }, released);
     expect(await ruling).toEqual({
       ...{ kind: 'allow', call: aCall(), credential: null },
@@ -741,16 +741,19 @@ describe('a call that was held', () => {
 
   it.each([
     ['a static denial', { refusal: aRefusal() }, 'deny', 'denied by guardrail: refunds'],
-    ['a tool that is gone', { refusal: { ...aRefusal('gone'), isMisfit: true } }, 'misfit', 'gone'],
+    ['a removed tool', { refusal: { ...aRefusal('gone'), isMisfit: true } }, 'misfit', 'gone'],
     ['a higher level of sign-in', { requiredAcr: 'gold' }, 'stepUp', 'no verified identity'],
-  ] as const)('is stopped by %s that came while it waited', async (_, rules, kind, text) => {
-    for (const held of [released, waiting]) {
-      const ruled = await ruleWith({}, { defer, ...rules }, { ...held, requester: null }).ruling;
-      expect(ruled).toMatchObject({ kind, text });
-    }
-  });
+  ] as const)(
+    'is stopped by %s that was configured during the wait',
+    async (_, rules, kind, text) => {
+      for (const held of [released, waiting]) {
+        const ruled = await ruleWith({}, { defer, ...rules }, { ...held, requester: null }).ruling;
+        expect(ruled).toMatchObject({ kind, text });
+      }
+    },
+  );
 
-  it('is denied when what would run has changed', async () => {
+  it('is denied when its arguments after MODIFY have changed', async () => {
     const runs = 'd4'.repeat(32);
     expect(await ruleWith({ runs }, { defer }, released).ruling).toEqual({
       kind: 'deny',
@@ -766,7 +769,7 @@ describe('a call that was held', () => {
     });
   });
 
-  it('is denied when nobody can tell what would run', async () => {
+  it('is denied when its arguments after MODIFY are unknown', async () => {
     for (const held of [released, {}]) {
       const runs = new Error('the disk is gone');
       expect(await ruleWith({ runs }, { defer }, held).ruling).toMatchObject({
@@ -780,7 +783,7 @@ describe('a call that was held', () => {
     ['another quorum', aDeferRule({ quorum: 2 })],
     ['other approvers', aDeferRule({ approvers: ['bo@example.com'] })],
     ['who signed in as the approver', aDeferRule({ bindApprover: true })],
-  ])('is denied after its release where the policy in force demands %s', async (_, today) => {
+  ])('is denied after its release where the current policy requires %s', async (_, today) => {
     const { ruling } = ruleWith({}, { defer: today }, released);
     expect(await ruling).toMatchObject({
       ...{ kind: 'deny', layer: 'defer' },
@@ -788,14 +791,14 @@ describe('a call that was held', () => {
     });
   });
 
-  it('is denied after its release where its approver has spoken and four eyes are demanded', async () => {
+  it('is denied after its release where its approver is a speaker and four eyes are required', async () => {
     const speakers = [{ provider: 'ops', userId: 'ann', email: 'ann@example.com' }];
     const today = { defer: aDeferRule({ fourEyes: true }) };
     const { ruling } = ruleWith({}, today, { ...released, speakers });
     expect(await ruling).toMatchObject({ kind: 'deny', layer: 'defer' });
   });
 
-  it('is held anew, with its own id, when MODIFY makes another call of it', async () => {
+  it('is held again, with a new id, when MODIFY returns another call', async () => {
     const held = aDeferral({ approvers: ['ann@example.com'], quorum: 2, escalateTo: 'x' });
     for (const isReleased of [true, false]) {
       const input = { held: { deferral: held, isReleased }, now: 9_000 };
@@ -820,7 +823,7 @@ describe('a call that was held', () => {
     }
   });
 
-  it('is the same call when MODIFY makes of it what was approved', async () => {
+  it('is the same call when MODIFY returns the approved arguments', async () => {
     const modification = modified(aCall());
     expect(await ruleWith({ modification }, { defer }, released).ruling).toMatchObject({
       ...{ kind: 'allow', call: aCall(), records: [], facts: [] },
@@ -829,8 +832,8 @@ describe('a call that was held', () => {
 
   it.each([
     ['still would be held', { defer }],
-    ['would not be held any more', { defer: null }],
-  ])('goes on waiting as it did where it %s', async (_, rules) => {
+    ['would no longer be held', { defer: null }],
+  ])('keeps waiting unchanged where it %s', async (_, rules) => {
     const { ruling } = ruleWith({}, { ...rules, judgesIntent: true }, waiting);
     expect(await ruling).toEqual({
       ...{ kind: 'defer', call: aCall(), deferral, credential: null },
@@ -839,7 +842,7 @@ describe('a call that was held', () => {
   });
 });
 
-describe('a call whose arguments its approver has changed', () => {
+describe('a call whose arguments the approver changed', () => {
   const { args, argsSha256 } = aProposedEdit();
   const ann = { approver: 'ann@example.com', at: times.decided };
   const call = aCall({ args, argsSha256, edits: [anEdit()] });
@@ -906,13 +909,13 @@ describe('a call whose arguments its approver has changed', () => {
       { approvals: [], fourEyes: true },
     ],
     [
-      'another person under four_eyes that was stored',
+      'another person under a stored four_eyes',
       aDeferRule(bound),
       { ...bound, fourEyes: true },
       { approvals: [], fourEyes: true },
     ],
     [
-      "a person on today's list",
+      'a person on the current list',
       aDeferRule({ approvers: ['bo@example.com'] }),
       bound,
       { approvals: [], approvers: ['bo@example.com'] },
@@ -937,7 +940,7 @@ describe('a call whose arguments its approver has changed', () => {
     });
   });
 
-  it('is held by another rule for its approvers alone', async () => {
+  it("is held by another rule for that rule's approvers only", async () => {
     const other = aDeferRule({ approvers: ['cy@example.com'], to: ['channel:slack:#bank'] });
     const input = editedUnder(rule, { ...bound, quorum: 2, fourEyes: true });
     expect(await ruleWith({}, { defer: other }, input).ruling).toMatchObject({
@@ -965,7 +968,7 @@ describe('a call whose arguments its approver has changed', () => {
     });
   });
 
-  it('is denied when what would run has changed', async () => {
+  it('is denied when its arguments after MODIFY have changed', async () => {
     const { ruling } = ruleWith({ runs: 'd4'.repeat(32) }, { defer: rule }, editedUnder(rule));
     expect(await ruling).toMatchObject({
       kind: 'deny',
@@ -974,7 +977,7 @@ describe('a call whose arguments its approver has changed', () => {
   });
 });
 
-describe('a call that equals one that ran before', () => {
+describe('a call that equals an earlier one', () => {
   const ranCall = { tool: 'issue_refund', argsSha256: aCall().argsSha256, args: '{}' };
   const ran = (callId: string, at: number, more: Partial<RanCall> = {}): RanCall => ({
     ...{ ...ranCall, callId, at, outcome: 'succeeded' },
@@ -982,10 +985,10 @@ describe('a call that equals one that ran before', () => {
   });
 
   it.each<[string, RanCall[], Deferral['repeats']]>([
-    ['nothing when none did', [], undefined],
-    ['nothing of other arguments', [ran('call-0', 5, { argsSha256: 'e5' })], undefined],
+    ['nothing when none ran', [], undefined],
+    ['nothing with other arguments', [ran('call-0', 5, { argsSha256: 'e5' })], undefined],
     ['nothing of another tool', [ran('call-0', 5, { tool: 'look_up' })], undefined],
-    ['the last that did', [ran('call-8', 5), ran('call-9', 6)], { callId: 'call-9', at: 6 }],
+    ['the last one that ran', [ran('call-8', 5), ran('call-9', 6)], { callId: 'call-9', at: 6 }],
     [
       'its approver',
       [ran('call-9', 6, { approver: 'Ann' })],
@@ -997,8 +1000,8 @@ describe('a call that equals one that ran before', () => {
   });
 });
 
-describe('the time that a layer took', () => {
-  it('is what its ports say, summed where two were asked, and none for a comparison', async () => {
+describe('the duration of a layer', () => {
+  it('is the sum that its ports report, and zero for a comparison', async () => {
     const took = { policy: 0.1, judge: 0.2, modify: 4 };
     const times = async (rules: Partial<ToolRules>) => {
       const { records } = await ruleWith({ took }, rules).ruling;

@@ -28,13 +28,13 @@ it.each<[string, HoldAccount, HoldEvent, HoldAccount]>([
   ['an approved call is received', granted, taken, released],
   ['a call that was not received cannot have run', granted, closed, granted],
   [
-    'an approved call is called off unreceived',
+    'an approved call is canceled before it is received',
     granted,
     { type: 'hold.closed', outcome: unrun },
     { ...granted, state: 'closed', outcome: unrun },
   ],
   [
-    'an approved call is not fetched in time',
+    'an approved call is not received in time',
     granted,
     overdue,
     withdrawn(
@@ -42,7 +42,7 @@ it.each<[string, HoldAccount, HoldEvent, HoldAccount]>([
       'the call was approved, and its program did not fetch it in time; ask again with another key',
     ),
   ],
-  ['the policy forbids an approved call', granted, forbidden, withdrawn('denied', 'no')],
+  ['the policy denies an approved call', granted, forbidden, withdrawn('denied', 'no')],
   [
     'an approved call may have been received before its store was restored',
     granted,
@@ -55,7 +55,7 @@ it.each<[string, HoldAccount, HoldEvent, HoldAccount]>([
     { type: 'hold.restored' },
     released,
   ],
-  ['a received call is forbidden too late', released, forbidden, released],
+  ['a received call is denied too late', released, forbidden, released],
   [
     'a call is received by a process with a claim',
     granted,
@@ -82,7 +82,7 @@ it('keeps the first outcome', () => {
   expect(accountAfter(end, overdue)).toBe(end);
 });
 
-it('never runs a call whose approval was withdrawn', () => {
+it('a hold never runs a call whose approval was withdrawn', () => {
   const end = accountAfter(granted, forbidden);
   for (const event of [taken, closed, overdue, forbidden]) {
     expect(accountAfter(end, event)).toBe(end);
@@ -96,7 +96,7 @@ it.each<[HoldAccount, string | undefined, boolean]>([
   [{ ...released, claim: 'p' }, 'p', false],
   [{ ...released, claim: 'p' }, 'q', true],
   [{ ...released, claim: 'p' }, undefined, true],
-])('is received elsewhere, %#', (account, claim, isElsewhere) => {
+])('a hold is received at another daemon, %#', (account, claim, isElsewhere) => {
   expect(isReceivedElsewhere(account, claim)).toBe(isElsewhere);
 });
 
@@ -124,7 +124,7 @@ const model: Record<HoldAccount['state'], Record<string, HoldAccount['state']>> 
   withdrawn: {},
 };
 
-it('is what a table of its states says, with one release and one outcome, in any order of events', () => {
+it('a hold follows its table of states, with one release and one outcome, in any order of events', () => {
   fc.assert(
     fc.property(fc.array(events, { maxLength: 12 }), (story) => {
       let account = granted;
@@ -150,7 +150,7 @@ it('is what a table of its states says, with one release and one outcome, in any
   );
 });
 
-it('is due some time after the approval and after the release, until the outcome', () => {
+it('a hold is due for some time after the approval and the release, until the outcome', () => {
   const hold = { key: 'k', tool: 'Bash', askedSha256: '', releaseWithin: 100, outcomeWithin: 10 };
   const due = (account?: HoldAccount) =>
     accountDueAt({ ...hold, ...(account === undefined ? {} : { account }) });

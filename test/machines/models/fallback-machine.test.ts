@@ -34,7 +34,7 @@ const failed = (state: State, ...given: Parameters<typeof failure>) =>
 const standing = (state: State) => [state.value, state.context.current];
 
 describe('a chain of models', () => {
-  it('asks the first one, and ends with its answer', () => {
+  it('asks the first model and returns its answer', () => {
     const asking = begin(first, second);
     expect(standing(asking)).toEqual(['asking', 0]);
     const answered = ended(asking, { kind: 'answered' });
@@ -45,7 +45,7 @@ describe('a chain of models', () => {
   });
 
   it.each(['busy', 'late', 'broken', 'unreachable'] as const)(
-    'asks the next one when the first is %s',
+    'asks the next model when the first is %s',
     (fault) => {
       const next = failed(begin(first, second), fault);
       expect(standing(next)).toEqual(['asking', 1]);
@@ -54,7 +54,7 @@ describe('a chain of models', () => {
     },
   );
 
-  it.each(['refused', 'unusable'] as const)('asks nobody else when the first %s', (fault) => {
+  it.each(['refused', 'unusable'] as const)('asks no other model when the first %s', (fault) => {
     const over = failed(begin(first, second), fault);
     expect([over.value, over.output]).toEqual([
       'failed',
@@ -62,17 +62,17 @@ describe('a chain of models', () => {
     ]);
   });
 
-  it('asks nobody else once words of the answer were shown', () => {
+  it('asks no other model after words of the answer were shown', () => {
     const over = failed(begin(first, second), 'broken', { hasSpoken: true });
     expect(over.value).toBe('failed');
   });
 
-  it('passes over a model that is left alone', () => {
+  it('skips a model that is in its pause', () => {
     expect(standing(begin({ ...first, readyAt: now + 1 }, second))).toEqual(['asking', 1]);
     expect(standing(begin({ ...first, readyAt: now }, second))).toEqual(['asking', 0]);
   });
 
-  it('waits for the one that is left alone least, when all are', () => {
+  it('waits for the model with the shortest pause when all models pause', () => {
     const waiting = begin({ ...first, readyAt: now + 9_000 }, { ...second, readyAt: now + 4_000 });
     expect(standing(waiting)).toEqual(['waiting', -1]);
     const event = { type: 'xstate.after.untilReady.fallback.waiting' } as never;
@@ -80,7 +80,7 @@ describe('a chain of models', () => {
     expect(standing(next)).toEqual(['asking', 1]);
   });
 
-  it('fails at once when every model is left alone for longer than it may wait', () => {
+  it('fails at once when every pause is longer than the limit', () => {
     const over = begin({ ...first, readyAt: now + 20_001 });
     expect([over.value, over.output]).toEqual(['failed', { answeredBy: null, failures: [] }]);
     expect(begin({ ...first, readyAt: now + 20_000 }).value).toBe('waiting');
@@ -106,7 +106,7 @@ describe('a chain of models', () => {
     expect(asked).toEqual([0, 1, 0, 1, 0, 1]);
   });
 
-  it('waits for nobody who was asked three times', () => {
+  it('does not wait for a model that was asked three times', () => {
     const chain = begin(first, { ...second, readyAt: now + 30_000 });
     const tried = [1, 2].reduce((asking) => failed(asking, 'busy', { at: now, rest: 0 }), chain);
     expect(standing(tried)).toEqual(['asking', 0]);
@@ -121,7 +121,7 @@ describe('a chain of models', () => {
     expect(standing(transition(fallbackMachine, left, woken)[0])).toEqual(['asking', 1]);
   });
 
-  it('fails where nobody says how a model is asked', async () => {
+  it('fails when its port is not connected', async () => {
     const actor = createActor(fallbackMachine, { input: { candidates: [first], now } });
     const ended = Promise.withResolvers<unknown>();
     actor.subscribe({ error: ended.resolve });
@@ -129,7 +129,7 @@ describe('a chain of models', () => {
     expect(await ended.promise).toEqual(new Error('the port is not filled'));
   });
 
-  it('waits no longer than it may in all, however long its calls took', () => {
+  it('waits no longer than the total limit, however long its calls took', () => {
     const over = failed(begin(first), 'late', { at: now + 300_000 });
     expect(over.value).toBe('failed');
   });

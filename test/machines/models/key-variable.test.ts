@@ -8,6 +8,6 @@ it.each([
   ['openai-compatible', null],
   // Nothing of what each object has is a provider.
   ['constructor', null],
-])('the key of %s is in %s when no other variable is named', (provider, variable) => {
+])('the key of %s is read from %s when no other variable is named', (provider, variable) => {
   expect(usualKeyVariable(provider)).toBe(variable);
 });

@@ -16,7 +16,7 @@ it.each<[string, JsonValue, boolean]>([
   ['enabled', true, false],
   ['enabled', 'yes', false],
   ['enabled', null, false],
-])('a server with %s: %j is left out: %s', (key, value, isOff) => {
+])('a server with %s: %j is omitted: %s', (key, value, isOff) => {
   const root = { mcpServers: { shop: { command: 'shop', [key]: value } } };
   const move = { workspace: '/desk', home: '/home', isSet: () => false, without: [] };
   expect(moveServers(root, move)?.servers).toHaveLength(isOff ? 0 : 1);

@@ -27,8 +27,8 @@ function push(...outcomes: (DevicePushOutcome | Error)[]) {
   return { actor, clock, givenUp, posts: () => posts, settled };
 }
 
-describe('the pushes of a device', () => {
-  it('are one for calls that begin together, and end when nothing is missed', async () => {
+describe('the pushes to a device', () => {
+  it('are one for calls that begin together, and end when every call was reported', async () => {
     const { actor, clock, posts, settled } = push();
     actor.send(waits);
     clock.increment(499);
@@ -39,7 +39,7 @@ describe('the pushes of a device', () => {
     expect([actor.getSnapshot().value, posts()]).toEqual(['ended', 1]);
   });
 
-  it('are one in 20 seconds for calls that begin meanwhile', async () => {
+  it('are one in 20 seconds for calls that begin during that time', async () => {
     const { actor, clock, posts, settled } = push();
     clock.increment(500);
     await settled('resting');
@@ -63,7 +63,7 @@ describe('the pushes of a device', () => {
     expect([posts(), givenUp]).toEqual([6, [failure]]);
   });
 
-  it('end for a device that is gone', async () => {
+  it('end for a removed device', async () => {
     const { clock, posts, settled } = push('gone');
     clock.increment(500);
     await settled('ended');

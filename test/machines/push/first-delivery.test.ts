@@ -21,7 +21,7 @@ describe('a receiver that was just stored', () => {
       { after: 0 },
     ],
     [
-      'of a running task in the place of another gets later changes',
+      'of a running task that replaces another gets later changes',
       { ...here, ...running, before: 1 },
       { after: 2 },
     ],
@@ -41,23 +41,23 @@ describe('a receiver that was just stored', () => {
     ['without a task is left to the delivering daemon', { ...aside }, 'elsewhere'],
     ['of a running task is left to the delivering daemon', { ...aside, ...running }, 'elsewhere'],
     [
-      'of a running task is left there with waiting changes',
+      'of a running task leaves waiting changes to that daemon',
       { ...aside, ...running, hadWaiting: true },
       'elsewhere',
     ],
     ['of an ended task gets nothing from any daemon', { ...aside, ...ended }, 'over'],
     [
-      'gets from here an end that the delivering daemon may have seen earlier',
+      'gets from this daemon an end that the delivering daemon may have seen earlier',
       { ...aside, ...endedMeanwhile },
       { after: 2 },
     ],
     [
-      'gets from there the end that the replaced one lacks',
+      'gets from the delivering daemon the end that the replaced one lacks',
       { ...aside, ...ended, before: 1 },
       'elsewhere',
     ],
     [
-      'gets from there a new end that the replaced one lacks',
+      'gets from the delivering daemon a new end that the replaced one lacks',
       { ...aside, ...endedMeanwhile, before: 2 },
       'elsewhere',
     ],

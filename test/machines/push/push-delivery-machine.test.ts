@@ -55,7 +55,7 @@ const revisions = (posts: { task: Task }[]) => posts.map(({ task }) => task.revi
 const refused = new Error('the receiver answered 500');
 
 describe('the delivery of push notifications', () => {
-  it('posts nothing until something happens', () => {
+  it('posts nothing before the first change', () => {
     const { state, posts, clock } = startDelivery();
     expect({ state: state(), posts, timers: clock.pending }).toEqual({
       state: 'idle',
@@ -64,7 +64,7 @@ describe('the delivery of push notifications', () => {
     });
   });
 
-  it('posts nothing that the receiver knows, nor what is older than what it took in', () => {
+  it('posts no change that the receiver has, and none older than the last accepted one', () => {
     const delivery = startDelivery({ told: 2 });
     delivery.change('working', 1);
     delivery.change('deferred', 2);
@@ -74,7 +74,7 @@ describe('the delivery of push notifications', () => {
     expect(revisions(delivery.posts)).toEqual([4]);
   });
 
-  it('posts one change after the other, and ends with the end of the task', async () => {
+  it('posts one change after the other, and finishes with the end of the task', async () => {
     const delivery = startDelivery();
     delivery.change('working', 1);
     delivery.change('deferred', 2);
@@ -92,7 +92,7 @@ describe('the delivery of push notifications', () => {
     }).toEqual({ posted: [1, 2, 3], told: [1, 2, 3], state: 'closed', isOver: true });
   });
 
-  it('leaves out a change that changes neither the state nor what it says', async () => {
+  it('skips a change with the same state and text', async () => {
     const delivery = startDelivery();
     delivery.change('working', 1);
     delivery.change('working', 2);
@@ -126,7 +126,7 @@ describe('the delivery of push notifications', () => {
     }).toEqual({ posted: [1, 1, 1], told: [1], state: 'idle' });
   });
 
-  it('pauses where nobody says how a change is posted', async () => {
+  it('waits when its port is not connected', async () => {
     const actor = createActor(pushDeliveryMachine, { input: { told: 0 } }).start();
     actor.send({ type: 'task.changed', task: aTask({ state: 'working', revision: 1 }) });
     for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
@@ -134,7 +134,7 @@ describe('the delivery of push notifications', () => {
     actor.stop();
   });
 
-  it('gives a change up after about an hour, and goes on with the next', async () => {
+  it('gives up a change after about an hour, and continues with the next one', async () => {
     const delivery = startDelivery();
     delivery.change('working', 1);
     delivery.change('completed', 2);
@@ -159,7 +159,7 @@ describe('the delivery of push notifications', () => {
     });
   });
 
-  it('tells every change once and in order, whatever the receiver answers', async () => {
+  it('posts every change once and in order, with any answers of the receiver', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }),
@@ -179,7 +179,7 @@ describe('the delivery of push notifications', () => {
     );
   });
 
-  it('never lets more changes wait than it may, and keeps the latest', async () => {
+  it('keeps at most the allowed number of waiting changes, and the latest among them', async () => {
     const delivery = startDelivery();
     for (let revision = 1; revision <= mostWaiting + 10; revision += 1) {
       delivery.change('working', revision, `step ${revision}`);

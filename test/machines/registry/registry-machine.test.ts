@@ -27,21 +27,21 @@ function startRegistry() {
 }
 
 describe('the registry', () => {
-  it('takes nothing in until it is told to', () => {
+  it('accepts nothing before it is opened', () => {
     const { registry } = startRegistry();
     expect([...registry.getSnapshot().tags]).toEqual(['starting']);
     registry.send({ type: 'registry.accept' });
     expect([...registry.getSnapshot().tags]).toEqual(['accepting']);
   });
 
-  it('drains before it ever accepted, and stays so', () => {
+  it('that drains before it was opened stays closed', () => {
     const { registry } = startRegistry();
     registry.send({ type: 'registry.drain' });
     registry.send({ type: 'registry.accept' });
     expect([...registry.getSnapshot().tags]).toEqual(['draining']);
   });
 
-  it('accepts until it drains, and then for good', () => {
+  it('accepts tasks until it drains, and never again', () => {
     const { registry } = startRegistry();
     registry.send({ type: 'registry.accept' });
     expect(registry.getSnapshot().hasTag('accepting')).toBe(true);
@@ -51,7 +51,7 @@ describe('the registry', () => {
     expect(registry.getSnapshot().hasTag('draining')).toBe(true);
   });
 
-  it.each([false, true])('puts a task to rest (draining: %s)', (isDraining) => {
+  it.each([false, true])('parks a task (draining: %s)', (isDraining) => {
     const { registry } = startRegistry();
     if (isDraining) registry.send({ type: 'registry.drain' });
     const ref = createActor(parkedTask, { id: 'task-1', parent: registry }).start();
@@ -59,13 +59,13 @@ describe('the registry', () => {
     expect(ref.getSnapshot().status).toBe('stopped');
   });
 
-  it('has a scheduler that can be told of deadlines', () => {
+  it('has a scheduler that accepts deadlines', () => {
     const { registry, deadlines } = startRegistry();
     registry.getSnapshot().children.deadlines?.send({ type: 'deadline.known', at: 5_000 });
     expect(deadlines).toEqual([5_000]);
   });
 
-  it.each([false, true])('buries a task that breaks alone (draining: %s)', (isDraining) => {
+  it.each([false, true])('removes only the task that crashed (draining: %s)', (isDraining) => {
     const { registry, buried } = startRegistry();
     if (isDraining) registry.send({ type: 'registry.drain' });
     const sibling = createActor(parkedTask, { id: 'task-1', parent: registry }).start();
@@ -75,7 +75,7 @@ describe('the registry', () => {
     expect(registry.getSnapshot().status).toBe('active');
   });
 
-  it('outlives a task that ends', async () => {
+  it('continues after a task has ended', async () => {
     const { registry, buried } = startRegistry();
     const ended = createActor(
       fromPromise(() => Promise.resolve()),

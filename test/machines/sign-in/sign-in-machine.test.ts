@@ -11,7 +11,7 @@ function begin(exchange: () => Promise<void>) {
   return { clock, actor: createActor(machine, { clock }).start() };
 }
 
-it('exchanges the first code once and gives its token to one agent', async () => {
+it('a sign-in exchanges the first code once and gives its token to one agent', async () => {
   let exchanged = 0;
   const { actor } = begin(() => {
     exchanged += 1;
@@ -30,7 +30,7 @@ it('exchanges the first code once and gives its token to one agent', async () =>
   expect(actor.getSnapshot().value).toBe('done');
 });
 
-it('expires after ten minutes in any state', async () => {
+it('a sign-in expires after ten minutes in any state', async () => {
   const waiting = begin(() => Promise.resolve());
   waiting.clock.increment(lifetime - 1);
   expect(waiting.actor.getSnapshot().value).toBe('pending');
@@ -58,7 +58,7 @@ it('expires after ten minutes in any state', async () => {
   }
 });
 
-it('exchanges what came back, to the letter', () => {
+it('a sign-in sends the returned code unchanged', () => {
   const exchanged: unknown[] = [];
   const exchange = fromPromise<void, { parameters: string }>(({ input }) => {
     exchanged.push(input);
@@ -74,7 +74,7 @@ it('exchanges what came back, to the letter', () => {
   actor.stop();
 });
 
-it('fails where nobody says how a code is exchanged', async () => {
+it('a sign-in fails when its port is not connected', async () => {
   const actor = createActor(signInMachine).start();
   actor.send(code);
   const failed = await waitFor(actor, (snapshot) => snapshot.matches('failed'));
@@ -85,20 +85,20 @@ it.each([
   ['access_denied', 'the provider was not allowed to sign you in'],
   ['server_error', 'the provider refused the sign-in; sign in again'],
   ['', 'the provider refused the sign-in; sign in again'],
-])('says what the refusal %j means', (error, sentence) => {
+])('a sign-in translates the refusal %j', (error, sentence) => {
   const { actor } = begin(() => Promise.resolve());
   actor.send({ type: 'callback.refused', error });
   expect(actor.getSnapshot()).toMatchObject({ value: 'failed', context: { error: sentence } });
 });
 
-it('fails with the sentence of the exchange', async () => {
+it('a sign-in fails with the message of the exchange', async () => {
   const failing = begin(() => Promise.reject(new Error('no token')));
   failing.actor.send(code);
   await waitFor(failing.actor, (snapshot) => snapshot.matches('failed'));
   expect(failing.actor.getSnapshot().context.error).toBe('no token');
 });
 
-it('is called off until an agent is made with it, and nothing brings it back', async () => {
+it('a sign-in can be canceled until its agent is created, and stays canceled', async () => {
   const off = { type: 'sign-in.cancel' } as const;
   const waiting = begin(() => Promise.resolve());
   waiting.actor.send(off);

@@ -46,7 +46,7 @@ const end = { type: 'model.finished' } as const;
 const quiet = ['error', 'the model sent nothing for 60 seconds; try again'];
 
 describe('a turn of the skill builder', () => {
-  it('tells each piece, then the words', () => {
+  it('emits each piece, then the whole text', () => {
     expect(turn('Which ', 'city?', end)).toEqual({
       value: 'answered',
       told: [['token', 'Which '], ['token', 'city?'], ['message', 'Which city?'], 'done'],
@@ -55,7 +55,7 @@ describe('a turn of the skill builder', () => {
     });
   });
 
-  it('tells a skill after the words', () => {
+  it('emits a skill after the text', () => {
     expect(turn(written, end).told).toEqual([
       ['token', written],
       ['message', 'Here.'],
@@ -64,12 +64,12 @@ describe('a turn of the skill builder', () => {
     ]);
   });
 
-  it('tells of nothing but its end when the model says nothing', () => {
+  it('emits only its end when the model returns nothing', () => {
     expect(turn(end)).toMatchObject({ value: 'silent', told: ['done'] });
     expect(turn(' \n', end)).toMatchObject({ value: 'silent', told: [['token', ' \n'], 'done'] });
   });
 
-  it('tells why files are not taken, after the words', () => {
+  it('states after the text why files are refused', () => {
     const { value, told } = turn('Hi.\n```script: ../x\n:\n```', end);
     expect([value, told.slice(1)]).toEqual([
       'refused',
@@ -80,7 +80,7 @@ describe('a turn of the skill builder', () => {
     ]);
   });
 
-  it('gives up a model that is silent for 60 seconds, at first or later', () => {
+  it('times out after 60 seconds without output, at the beginning or later', () => {
     expect(turn(59_999)).toMatchObject({ value: { open: 'asking' }, told: [], isAsked: true });
     expect(turn(60_000)).toMatchObject({ value: 'failed', told: [quiet], isAsked: false });
     const talking = turn(59_000, 'a', 59_000, 'b', 59_999);
@@ -91,7 +91,7 @@ describe('a turn of the skill builder', () => {
     });
   });
 
-  it('gives up a model that trickles for ever', () => {
+  it('times out for a model that sends pieces without end', () => {
     const drops = Array.from({ length: 12 }, () => [50_000, '.']).flat();
     const { value, told, isAsked } = turn(...drops);
     expect([value, told.at(-1), isAsked]).toEqual([
@@ -101,7 +101,7 @@ describe('a turn of the skill builder', () => {
     ]);
   });
 
-  it('gives up a model that says too much, and tells nothing of what is beyond', () => {
+  it('stops a model at the size limit, and emits nothing beyond it', () => {
     const half = 'x'.repeat(600 * 1024);
     expect(turn(half, half, 'more', end)).toMatchObject({
       value: 'failed',
@@ -113,7 +113,7 @@ describe('a turn of the skill builder', () => {
     });
   });
 
-  it('hears a MiB to its end, and not one character more', () => {
+  it('reads one MiB, and not one character more', () => {
     const whole = 'x'.repeat(1_048_576);
     const { value, told } = turn(whole, end);
     expect([value, told.flat().map((word) => word === whole || word)]).toEqual([
@@ -127,7 +127,7 @@ describe('a turn of the skill builder', () => {
     ]);
   });
 
-  it('begins with nothing heard, and is open until it has ended', () => {
+  it('starts empty, and is open until it has ended', () => {
     const actor = createActor(builderTurnMachine).start();
     expect(actor.getSnapshot().context).toEqual({
       text: '',
@@ -155,7 +155,7 @@ describe('a turn of the skill builder', () => {
     expect([at, status]).toEqual([value, 'done']);
   });
 
-  it('tells why the model could not be asked', () => {
+  it('states why the model could not be asked', () => {
     expect(turn('a', { type: 'model.failed', message: 'no network' }, 'b', end)).toMatchObject({
       value: 'failed',
       told: [
@@ -165,7 +165,7 @@ describe('a turn of the skill builder', () => {
     });
   });
 
-  it('asks no further once the client has left', () => {
+  it('stops asking when the client has disconnected', () => {
     expect(turn('a', { type: 'client.left' }, 'b', end)).toMatchObject({
       value: 'left',
       told: [['token', 'a']],
@@ -173,7 +173,7 @@ describe('a turn of the skill builder', () => {
     });
   });
 
-  it('comes to the same however the answer is cut', () => {
+  it('has the same result for any split of the answer', () => {
     const whole = `${written}\n\`\`\`script: a.sh\n:\n\`\`\`\n`;
     fc.assert(
       fc.property(fc.array(fc.nat({ max: whole.length }), { maxLength: 20 }), (cuts) => {

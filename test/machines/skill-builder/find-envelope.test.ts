@@ -9,22 +9,22 @@ describe('an envelope is found', () => {
   it.each<[string, string, Envelope]>([
     ['alone', text, asking],
     ['behind words', `Here: ${text}`, asking],
-    ['behind many words', `${'a '.repeat(40)}${text}`, asking],
-    ['behind a brace and many words', `{ ${'a '.repeat(40)}${text}`, asking],
+    ['after many words', `${'a '.repeat(40)}${text}`, asking],
+    ['after a brace and many words', `{ ${'a '.repeat(40)}${text}`, asking],
     ['before words', `${text} Is that right?`, asking],
-    ['before an object about other things', `${text} {"a": 1}`, asking],
-    ['behind an object about other things', `{"a": {"b": 1}, "c": 2} ${text}`, asking],
-    ['right behind an object about other things', `{}${text}`, asking],
-    ['behind braces that are no JSON', `Put {city} here. ${text}`, asking],
-    ['behind a brace that nothing closes', `A { is not closed. ${text}`, asking],
-    ['behind a quote that nothing closes', `12" wide: ${text}`, asking],
-    ['in braces that are no JSON', `{ see ${text} }`, asking],
-    ['first of two', `${text} {"message": "b", "skill": null}`, asking],
-    ['in an object around it', `{"answer": ${text}}`, asking],
+    ['before another object', `${text} {"a": 1}`, asking],
+    ['after another object', `{"a": {"b": 1}, "c": 2} ${text}`, asking],
+    ['directly after another object', `{}${text}`, asking],
+    ['after braces without JSON', `Put {city} here. ${text}`, asking],
+    ['after an unclosed brace', `A { is not closed. ${text}`, asking],
+    ['after an unclosed quote', `12" wide: ${text}`, asking],
+    ['inside braces without JSON', `{ see ${text} }`, asking],
+    ['as the first of two', `${text} {"message": "b", "skill": null}`, asking],
+    ['inside another object', `{"answer": ${text}}`, asking],
     ['with a skill', JSON.stringify({ message: 'Here.', skill }), { message: 'Here.', skill }],
     ['with a skill and no words', JSON.stringify({ skill }), { message: '', skill }],
     [
-      'with a skill and words that are none',
+      'with a skill and words that are not a string',
       JSON.stringify({ message: 1, skill }),
       { message: '', skill },
     ],
@@ -39,23 +39,19 @@ describe('an envelope is found', () => {
       { message: '', skill: { skill_md: '# A', scripts: {} } },
     ],
     [
-      'with a skill whose scripts are anything else, for others to look at',
+      'with a skill whose scripts have any other type',
       JSON.stringify({ skill: { skill_md: '', scripts: [1], more: true } }),
       { message: '', skill: { skill_md: '', scripts: [1] } },
     ],
-    ['as a skill by itself', JSON.stringify(skill), { message: '', skill }],
+    ['as a bare skill', JSON.stringify(skill), { message: '', skill }],
     [
-      'as a skill by itself with words beside it',
+      'as a bare skill next to words',
       JSON.stringify({ message: 'Here.', ...skill }),
       { message: 'Here.', skill },
     ],
+    ['as a bare skill inside an object', JSON.stringify({ draft: skill }), { message: '', skill }],
     [
-      'as a skill by itself in an object around it',
-      JSON.stringify({ draft: skill }),
-      { message: '', skill },
-    ],
-    [
-      'as a skill by itself beside a skill that is none',
+      'as a bare skill next to an invalid skill',
       JSON.stringify({ skill: 'forecast', ...skill }),
       { message: '', skill },
     ],
@@ -65,8 +61,8 @@ describe('an envelope is found', () => {
 
   it.each<[string, string]>([
     ['braces', 'Use {city} and }{'],
-    ['a brace that opens', '{'],
-    ['a brace that closes', '}'],
+    ['an opening brace', '{'],
+    ['a closing brace', '}'],
     ['quotes', 'Say "yes"'],
     ['a quote before a brace', 'x"}'],
     ['backslashes', 'C:\\{}\\'],
@@ -82,7 +78,7 @@ describe('an envelope is found', () => {
     });
   });
 
-  it('behind 31 other objects, and not behind 32', () => {
+  it('after 31 other objects, but not after 32', () => {
     expect(findEnvelope('{}'.repeat(31) + text)).toEqual(asking);
     expect(findEnvelope(`a${'{}'.repeat(31)}${text}`)).toEqual(asking);
     expect(findEnvelope('{}'.repeat(32) + text)).toBeNull();
@@ -94,21 +90,21 @@ describe('no envelope is found', () => {
     ['in nothing', ''],
     ['in words', 'Which city?'],
     ['in JSON that is no object', `[1, "a", null]`],
-    ['in braces that are no JSON', '{city}'],
-    ['in an object that nothing closes', text.slice(0, -1)],
-    ['in an object about other things', '{"temperature": 21, "message": "warm"}'],
-    ['in words without a word on the skill', '{"message": "a"}'],
-    ['in no skill without words', '{"skill": null}'],
-    ['in no skill with words that are none', '{"skill": null, "message": 1}'],
-    ['in words about a skill that is a text', '{"message": "a", "skill": "high"}'],
-    ['in a skill whose SKILL.md is no text', '{"message": "a", "skill": {"skill_md": 1}}'],
-    ['in a skill that is a list', '{"message": "a", "skill": ["# A"]}'],
-    ['in two objects around it', `{"a": {"b": ${text}}}`],
-    ['in an object around it with other things', `{"a": ${text}, "b": 1}`],
+    ['in braces without JSON', '{city}'],
+    ['in an unclosed object', text.slice(0, -1)],
+    ['in another object', '{"temperature": 21, "message": "warm"}'],
+    ['in words without a skill', '{"message": "a"}'],
+    ['without a skill and words', '{"skill": null}'],
+    ['without a skill and with words that are not a string', '{"skill": null, "message": 1}'],
+    ['with a skill that is a string', '{"message": "a", "skill": "high"}'],
+    ['with a SKILL.md that is not a string', '{"message": "a", "skill": {"skill_md": 1}}'],
+    ['with a skill that is a list', '{"message": "a", "skill": ["# A"]}'],
+    ['inside two objects', `{"a": {"b": ${text}}}`],
+    ['inside an object with other keys', `{"a": ${text}, "b": 1}`],
     ['in a list', `{"a": [${text}]}`],
-    ['in an object with null alone', '{"a": null}'],
+    ['in an object with only null', '{"a": null}'],
     ['in an empty object', '{}'],
-    ['in a text', `{"a": ${JSON.stringify(text)}, "b": 1}`],
+    ['in a string', `{"a": ${JSON.stringify(text)}, "b": 1}`],
   ])('%s', (_, said) => {
     expect(findEnvelope(said)).toBeNull();
   });

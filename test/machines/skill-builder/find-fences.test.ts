@@ -7,59 +7,63 @@ const md = (content: string) => ({ script: null, content });
 const script = (name: string, content = ':\n') => ({ script: name, content });
 const frontmatter = ['---', 'name: a', '---'];
 
-describe('a block of a file', () => {
+describe('a code block of a file', () => {
   it.each<[string, string[], Fences]>([
-    ['is not there in nothing', [''], { artifacts: [], prose: '' }],
-    ['is not there in words', ['a', '', 'b'], { artifacts: [], prose: 'a\n\nb' }],
+    ['is not found in an empty answer', [''], { artifacts: [], prose: '' }],
+    ['is not found in plain words', ['a', '', 'b'], { artifacts: [], prose: 'a\n\nb' }],
     [
-      'stands between words',
+      'is found between words',
       ['a', '```skill.md', '# A', '```', 'b', '```script: x.sh', ':', '```', 'c'],
       { artifacts: [md('# A\n'), script('x.sh')], prose: 'a\nb\nc' },
     ],
-    ['may be all', ['```skill.md', '# A', '```'], { artifacts: [md('# A\n')], prose: '\n' }],
+    [
+      'may be the whole answer',
+      ['```skill.md', '# A', '```'],
+      { artifacts: [md('# A\n')], prose: '\n' },
+    ],
     ['may be empty', ['```skill.md', '```', 'b'], { artifacts: [md('')], prose: '\nb' }],
     [
-      'may hold nothing but blank lines',
+      'may contain only blank lines',
       ['```skill.md', '', '', '```'],
       { artifacts: [md('')], prose: '\n' },
     ],
     [
-      'ends with one line end and keeps blank lines in it',
+      'loses one line end at its end and keeps blank lines',
       ['```skill.md', '', '# A', '', 'b', '', '', '```'],
       { artifacts: [md('\n# A\n\nb\n')], prose: '\n' },
     ],
     [
-      'may be there twice',
+      'may occur twice',
       ['```skill.md', 'a', '```', '```skill.md', 'b', '```'],
       { artifacts: [md('a\n'), md('b\n')], prose: '\n\n' },
     ],
     [
-      'may be indented by three blanks',
+      'may be indented by three spaces',
       ['   ```skill.md', '# A', '   ```', 'b'],
       { artifacts: [md('# A\n')], prose: '\nb' },
     ],
     [
-      'is none when it is indented by four',
+      'is ignored when indented by four',
       ['    ```skill.md', '# A', '    ```'],
       { artifacts: [], prose: '    ```skill.md\n# A\n    ```' },
     ],
     [
-      'is none with two backticks',
+      'is ignored with two backticks',
       ['``skill.md', '# A', '``'],
       { artifacts: [], prose: '``skill.md\n# A\n``' },
     ],
     [
-      'is none behind words on its line',
+      'is ignored after words on its line',
       ['x ```skill.md', '# A', 'y```'],
       { artifacts: [], prose: 'x ```skill.md\n# A\ny```' },
     ],
     [
-      'is none when its words hold a backtick',
+      'is ignored when its info string contains a backtick',
       ['```skill.md ` skill.md', '# A'],
       { artifacts: [], prose: '```skill.md ` skill.md\n# A' },
     ],
     [
-      'ends with the text when nothing closes it',
+      'ends with the answer when it is not closed',
       ['a', '```skill.md', '# A', 'b'],
       { artifacts: [md('# A\nb\n')], prose: 'a\n' },
     ],
@@ -69,7 +73,7 @@ describe('a block of a file', () => {
       { artifacts: [md('# A\n'), script('x.sh')], prose: '\n\nb' },
     ],
     [
-      'keeps the blocks that stand in it, named or closed',
+      'keeps nested blocks, named or closed',
       ['```skill.md', '```json', '{}', '```', '```sh', ':', '```', '# A', '```', 'b'],
       { artifacts: [md('```json\n{}\n```\n```sh\n:\n```\n# A\n')], prose: '\nb' },
     ],
@@ -84,7 +88,7 @@ describe('a block of a file', () => {
       { artifacts: [md('```json\na\n')], prose: '\nb' },
     ],
     [
-      'with four backticks ends at the first three when nothing longer comes',
+      'with four backticks ends at the first three when no longer fence follows',
       ['````skill.md', 'a', '```', 'b', '```', 'c'],
       { artifacts: [md('a\n')], prose: '\nb\n```\nc' },
     ],
@@ -94,12 +98,12 @@ describe('a block of a file', () => {
       { artifacts: [md('a\n'), script('x.sh')], prose: '\nb\n' },
     ],
     [
-      'with four backticks does not end at the end of a block in it',
+      'with four backticks does not end at the end of a nested block',
       ['````skill.md', '```json', 'a', '```', 'b', '```', 'c'],
       { artifacts: [md('```json\na\n```\nb\n')], prose: '\nc' },
     ],
     [
-      'with three backticks does not end at four within a block in it',
+      'with three backticks does not end at four within a nested block',
       ['```skill.md', '```json', 'a', '````', 'b', '```', 'c'],
       { artifacts: [md('```json\na\n````\nb\n')], prose: '\nc' },
     ],
@@ -109,12 +113,12 @@ describe('a block of a file', () => {
       { artifacts: [md('a\n')], prose: '\nb' },
     ],
     [
-      'ends at the end of the text when a block in it is not closed',
+      'ends with the answer when a nested block is not closed',
       ['```skill.md', '```json', 'a', '```', 'b'],
       { artifacts: [md('```json\na\n```\nb\n')], prose: '\n' },
     ],
     [
-      'has its line ends made those of a file',
+      'has its line ends converted',
       ['a\r', '```skill.md\r', '# A\r', '```\r', 'b'],
       { artifacts: [md('# A\n')], prose: 'a\nb' },
     ],
@@ -123,7 +127,7 @@ describe('a block of a file', () => {
   });
 });
 
-describe('the words behind the backticks', () => {
+describe('the info string after the backticks', () => {
   const name64 = 'x'.repeat(64);
 
   it.each<[string, string | null]>([
@@ -151,7 +155,7 @@ describe('the words behind the backticks', () => {
     ['script: x"y', 'x"y'],
     ['script: a b', 'a b'],
     ['script: skill.md', 'skill.md'],
-  ])('%j name %j', (info, name) => {
+  ])('%j names %j', (info, name) => {
     expect(findFences(lines(`\`\`\`${info}`, ':', '```'))).toEqual({
       artifacts: [{ script: name, content: ':\n' }],
       prose: '\n',
@@ -171,12 +175,12 @@ describe('the words behind the backticks', () => {
     'myscript: x.sh',
     'script x.sh',
     'script: x\u2028y',
-  ])('%j name no file', (info) => {
+  ])('%j names no file', (info) => {
     const text = lines(`\`\`\`${info}`, ':', '```');
     expect(findFences(text)).toEqual({ artifacts: [], prose: text });
   });
 
-  it('are read up to 256 characters of the line', () => {
+  it('is read up to 256 characters', () => {
     const opener = (length: number) => `\`\`\`${'x'.repeat(length - 12)} skill.md`;
     expect(findFences(lines(opener(256), 'a', '```'))).toEqual({
       artifacts: [md('a\n')],
@@ -187,7 +191,7 @@ describe('the words behind the backticks', () => {
   });
 });
 
-describe('a block that says its language alone', () => {
+describe('a block with only a language', () => {
   const padding = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: b`);
 
   it.each<[string, string[]]>([
@@ -195,8 +199,8 @@ describe('a block that says its language alone', () => {
     ['is a SKILL.md in md', ['```md', ...frontmatter]],
     ['is a SKILL.md in yaml', ['```YAML', ...frontmatter]],
     ['is a SKILL.md in yml', ['```yml', ...frontmatter]],
-    ['may have its name later', ['```md', '---', 'description: d', 'name:  a', '---', '# A']],
-    ['may have blanks behind its lines', ['```md', '--- ', 'name:a', '---\t']],
+    ['may be named later', ['```md', '---', 'description: d', 'name:  a', '---', '# A']],
+    ['may have trailing spaces', ['```md', '--- ', 'name:a', '---\t']],
     ['may have 31 lines of frontmatter', ['```md', '---', ...padding(30), 'name: a', '---']],
   ])('%s', (_, said) => {
     const { artifacts, prose } = findFences(lines(...said, '```', 'b'));
@@ -207,21 +211,21 @@ describe('a block that says its language alone', () => {
   });
 
   it.each<[string, string[]]>([
-    ['is none in another language', ['```json', ...frontmatter]],
-    ['is none in a longer language', ['```mdx', ...frontmatter]],
-    ['is none in a language with more words', ['```my md', ...frontmatter]],
-    ['is none without frontmatter', ['```md', '# A', ...frontmatter]],
-    ['is none behind a blank line', ['```md', '', ...frontmatter]],
-    ['is none with an indented frontmatter', ['```md', ' ---', 'name: a', '---']],
-    ['is none with a longer rule', ['```md', '----', 'name: a', '---']],
-    ['is none when its frontmatter does not end', ['```md', '---', 'name: a']],
-    ['is none when its frontmatter is empty', ['```md', '---', '---', 'name: a']],
-    ['is none without a name', ['```md', '---', 'title: a', '---', 'name: a']],
-    ['is none with an empty name', ['```md', '---', 'name: ', '---']],
-    ['is none with a name within another', ['```md', '---', 'tool:', '  name: a', '---']],
-    ['is none with a longer key', ['```md', '---', 'names: a', '---']],
-    ['is none with 32 lines of frontmatter', ['```md', '---', ...padding(31), 'name: a', '---']],
-    ['is none at the end of the text', ['```md']],
+    ['is ignored in another language', ['```json', ...frontmatter]],
+    ['is ignored in a longer language', ['```mdx', ...frontmatter]],
+    ['is ignored in a language with more words', ['```my md', ...frontmatter]],
+    ['is ignored without frontmatter', ['```md', '# A', ...frontmatter]],
+    ['is ignored after a blank line', ['```md', '', ...frontmatter]],
+    ['is ignored with an indented frontmatter', ['```md', ' ---', 'name: a', '---']],
+    ['is ignored with a longer rule', ['```md', '----', 'name: a', '---']],
+    ['is ignored when its frontmatter is not closed', ['```md', '---', 'name: a']],
+    ['is ignored when its frontmatter is empty', ['```md', '---', '---', 'name: a']],
+    ['is ignored without a name', ['```md', '---', 'title: a', '---', 'name: a']],
+    ['is ignored with an empty name', ['```md', '---', 'name: ', '---']],
+    ['is ignored with a nested name', ['```md', '---', 'tool:', '  name: a', '---']],
+    ['is ignored with a longer key', ['```md', '---', 'names: a', '---']],
+    ['is ignored with 32 lines of frontmatter', ['```md', '---', ...padding(31), 'name: a', '---']],
+    ['is ignored at the end of the answer', ['```md']],
   ])('%s', (_, said) => {
     const text = lines(...said, '```');
     expect(findFences(text)).toEqual({ artifacts: [], prose: text });
@@ -236,7 +240,7 @@ describe('a block that says its language alone', () => {
   });
 });
 
-it('looks for 64 files, and leaves what comes after them in the words', () => {
+it('at most 64 files are read, and later ones stay in the text', () => {
   const block = (index: number) => lines(`\`\`\`script: s${index}`, ':', '```');
   const all = Array.from({ length: 65 }, (_, index) => block(index));
   const { artifacts, prose } = findFences(lines(...all));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../../src/machines/skill-builder/read-answer.ts';
 import { longestAnswer } from '../../../src/machines/skill-builder/written-skill.ts';
 
-describe('whatever a model says', () => {
+describe('any answer of a model', () => {
   it.each<[string, string]>([
     ['braces', '{'],
     ['quoted braces', '{"'],
@@ -10,7 +10,7 @@ describe('whatever a model says', () => {
     ['openers', '````md\n---\nname: a\n---\n```\n'],
     ['blanks', '``` a   '],
     ['lines', '\n'],
-  ])('is read soon when it is a megabyte of %s', (_, unit) => {
+  ])('is read quickly when it is a megabyte of %s', (_, unit) => {
     const text = `\`\`\`x${unit.repeat(Math.floor(longestAnswer / unit.length) - 4)}`;
     const start = performance.now();
     expect(readAnswer(text).draft?.scripts ?? {}).toEqual({});

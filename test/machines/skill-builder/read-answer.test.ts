@@ -50,17 +50,17 @@ describe('an envelope of JSON', () => {
       }),
       { message: '', draft, problem: null },
     ],
-    ['a skill by itself', JSON.stringify(skill), { message: '', draft, problem: null }],
+    ['a bare skill', JSON.stringify(skill), { message: '', draft, problem: null }],
   ])('%s is read', (_, text, answer) => {
     expect(readAnswer(text)).toEqual(answer);
   });
 
-  it('is not mistaken for JSON about other things', () => {
+  it('is not confused with other JSON', () => {
     const text = 'The service answers {"temperature": 21, "skill": "high"}. Is that it?';
     expect(readAnswer(text)).toEqual({ message: text, draft: null, problem: null });
   });
 
-  it('is not looked for in the files of a skill', () => {
+  it('is not searched in the files of a skill', () => {
     const example = JSON.stringify({ message: 'taken over', skill: null });
     const text = lines(
       'Here:',
@@ -78,7 +78,7 @@ describe('an envelope of JSON', () => {
     ]);
   });
 
-  it('with scripts that are no texts is refused', () => {
+  it('with scripts that are not strings is refused', () => {
     const text = JSON.stringify({ message: 'x', skill: { skill_md: skillMd, scripts: { a: 1 } } });
     expect(readAnswer(text)).toEqual({
       message: 'x',
@@ -124,7 +124,7 @@ describe('fenced files', () => {
       ),
     ],
     [
-      'blanks behind them',
+      'trailing spaces',
       lines(
         '```skill.md  ',
         skillMd.trimEnd(),
@@ -135,7 +135,7 @@ describe('fenced files', () => {
       ),
     ],
     [
-      'closers that do not match',
+      'mismatched closers',
       lines(
         '````skill.md',
         skillMd.trimEnd(),
@@ -176,7 +176,7 @@ describe('fenced files', () => {
       ),
     ],
     [
-      'a block that says its language alone',
+      'a block with only a language',
       lines(
         '```markdown',
         skillMd.trimEnd(),
@@ -205,7 +205,7 @@ describe('fenced files', () => {
     });
   });
 
-  it('keep the blocks inside them', () => {
+  it('keep nested blocks', () => {
     const inner = lines('```json', '{"type": "object"}', '```');
     for (const ticks of ['```', '````']) {
       const text = lines(`${ticks}skill.md`, skillMd, inner, ticks, 'Try it.');
@@ -219,7 +219,7 @@ describe('fenced files', () => {
     expect(readAnswer(bare).draft?.skill_md).toBe(`${skillMd}\n\`\`\`\ncurl\n\`\`\`\n`);
   });
 
-  it('leave blocks that hold no file of the skill in the words', () => {
+  it('leave blocks without a skill file in the text', () => {
     const text = lines('Run:', '```sh', 'echo hi', '```');
     expect(readAnswer(text)).toEqual({ message: text, draft: null, problem: null });
   });
@@ -233,7 +233,7 @@ describe('fenced files', () => {
     'a b.sh',
     'ä.sh',
     'x'.repeat(65),
-  ])('with a script named %s are refused, and nothing of the name is repeated', (name) => {
+  ])('with a script named %s are refused, and the name is not repeated', (name) => {
     const text = lines(
       'Hi.',
       '```skill.md',
@@ -279,8 +279,8 @@ const piece = fc.oneof(
   ),
 );
 
-describe('whatever a model says', () => {
-  it('is read without a throw, and no script is named for another place', () => {
+describe('any answer of a model', () => {
+  it('is read without an exception, and every script name stays in its folder', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         const { draft: found, message, problem } = readAnswer(pieces.join(''));
@@ -293,7 +293,7 @@ describe('whatever a model says', () => {
     );
   });
 
-  it('is not read beyond a megabyte', () => {
+  it('is read up to a megabyte', () => {
     expect(readAnswer('x'.repeat(longestAnswer + 1)).problem).toBe(
       'the answer is longer than 1 MiB; ask for less',
     );

@@ -14,13 +14,13 @@ function fences(...files: [info: string, content: string][]): string {
 
 describe('the scripts of an envelope', () => {
   it.each<[string, unknown, Record<string, string>]>([
-    ['may be left out', undefined, {}],
+    ['may be omitted', undefined, {}],
     ['may be null', null, {}],
-    ['may be an empty text', '', {}],
+    ['may be an empty string', '', {}],
     ['may be an empty list', [], {}],
-    ['may be texts by name', { 'a.sh': ':', b: '' }, { 'a.sh': ':', b: '' }],
+    ['may be strings by name', { 'a.sh': ':', b: '' }, { 'a.sh': ':', b: '' }],
     [
-      'may be a list, of which the last of a name counts',
+      'may be a list, in which the last of equal names counts',
       [
         { name: 'a', content: '1' },
         { name: 'b', content: '2', mode: 7 },
@@ -37,16 +37,16 @@ describe('the scripts of an envelope', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['are no text', 'echo', noTexts],
-    ['are no list of texts', ['a.sh'], noTexts],
-    ['are no list with null', [null], noTexts],
-    ['are no list without contents', [{ name: 'a' }], noTexts],
-    ['are no list without names', [{ content: 'a' }], noTexts],
-    ['are no list with names that are none', [{ name: 1, content: 'a' }], noTexts],
-    ['are no list in which one is wrong', [{ name: 'a', content: 'a' }, {}], noTexts],
-    ['are no other values by name', { a: 'a', b: null }, noTexts],
+    ['may not be a string', 'echo', noTexts],
+    ['may not be a list of strings', ['a.sh'], noTexts],
+    ['may not be a list with null', [null], noTexts],
+    ['may not be a list without contents', [{ name: 'a' }], noTexts],
+    ['may not be a list without names', [{ content: 'a' }], noTexts],
+    ['may not be a list with invalid names', [{ name: 1, content: 'a' }], noTexts],
+    ['may not be a list with one invalid entry', [{ name: 'a', content: 'a' }, {}], noTexts],
+    ['may not have other values by name', { a: 'a', b: null }, noTexts],
     [
-      'are not 33',
+      'may not be 33',
       Array.from({ length: 33 }, (__, index) => ({ name: `a${index}`, content: '' })),
       'a skill has at most 32 scripts; write fewer',
     ],
@@ -68,7 +68,7 @@ describe('the files of an answer', () => {
       { skill_md: '# A\n', scripts: { a: '1\n' } },
     ],
     [
-      'may have a script that is called as no object should be',
+      'may have a script named like a property of every object',
       fences(['skill.md', '# A'], ['script: __proto__', '1']),
       { skill_md: '# A\n', scripts: Object.fromEntries([['__proto__', '1\n']]) },
     ],
@@ -84,12 +84,12 @@ describe('the files of an answer', () => {
       JSON.stringify({ message: 'Hi.', skill: { skill_md: ' ' } }),
       'Hi.',
     ],
-  ])('are not taken with %s', (_, text, message) => {
+  ])('are refused with %s', (_, text, message) => {
     expect(readAnswer(text)).toEqual({ message, draft: null, problem: noSkill });
   });
 });
 
-it('keeps paragraphs of what is said, and no gaps where files were', () => {
+it('keeps the paragraphs of the text, without gaps where files were', () => {
   const text = ` \n a\n\nb\n\n\n\nc\n\n\n${fences(['skill.md', '# A'])}\n\n\nd \n`;
   expect(readAnswer(text)).toEqual({
     message: 'a\n\nb\n\nc\n\nd',
@@ -98,7 +98,7 @@ it('keeps paragraphs of what is said, and no gaps where files were', () => {
   });
 });
 
-it('reads an answer of a MiB', () => {
+it('reads an answer of one MiB', () => {
   const { message, ...files } = readAnswer('x'.repeat(1_048_576));
   expect([message.length, files]).toEqual([1_048_576, { draft: null, problem: null }]);
   expect(readAnswer('x'.repeat(1_048_577))).toEqual({
@@ -108,7 +108,7 @@ it('reads an answer of a MiB', () => {
   });
 });
 
-it('takes the words and the skill of an envelope, whatever blocks stand beside it', () => {
+it('takes the words and the skill of an envelope next to any blocks', () => {
   const block = fences(['script: a', ':'], ['skill.md', '# B']);
   expect(readAnswer(`${block}\n${envelope({})}`)).toEqual({
     message: 'Here.',

@@ -6,7 +6,7 @@ import {
   scriptsProblem,
 } from '../../../src/machines/skill-builder/written-skill.ts';
 
-it('reads answers of a MiB and skills of 32 scripts', () => {
+it('reads answers of one MiB and skills of 32 scripts', () => {
   expect([longestAnswer, mostScripts]).toEqual([1_048_576, 32]);
 });
 
@@ -16,18 +16,18 @@ const wrongNames = [
   'x'.repeat(65),
 ];
 
-it.each(rightNames)('lets a script be called %s', (name) => {
+it.each(rightNames)('accepts the script name %s', (name) => {
   expect([isScriptName(name), scriptsProblem({ [name]: '' })]).toEqual([true, null]);
 });
 
-it.each(wrongNames)('lets no script be called %j, and does not repeat it', (name) => {
+it.each(wrongNames)('refuses the script name %j and does not repeat it', (name) => {
   expect([isScriptName(name), scriptsProblem({ 'a.sh': '', [name]: '', 'b.sh': '' })]).toEqual([
     false,
     'the name of a script is up to 64 letters, digits, dots, hyphens and underscores and does not begin with a dot, such as look-up.sh; rename it',
   ]);
 });
 
-it('lets a skill have 32 scripts and no 33', () => {
+it('accepts 32 scripts in a skill and refuses 33', () => {
   const of = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, '']));
   expect([0, 32, 33].map((count) => scriptsProblem(of(count)))).toEqual([

@@ -34,7 +34,7 @@ const history = fc
   .map((texts) => texts.map((said, index) => aMessage(index, said)));
 
 describe('the history of a task', () => {
-  it('is the longest end of what was said that is within 1 MiB and 200 messages', () => {
+  it('is the longest end of the conversation within 1 MiB and 200 messages', () => {
     fc.assert(
       fc.property(
         history,
@@ -57,7 +57,7 @@ describe('the history of a task', () => {
     );
   });
 
-  it('keeps the messages of the present run, however large they are', () => {
+  it('keeps all messages of the current run', () => {
     const large = aMessage(1, 'x'.repeat(historyBound.bytes + 1));
     const [small, answer] = [aMessage(0, 'x'), aMessage(2, 'x')];
     expect(boundHistory([small, large], 3, 1)).toEqual({ messages: [large], leftOut: 4 });
@@ -68,7 +68,7 @@ describe('the history of a task', () => {
     expect(boundHistory([], 0, 1)).toEqual({ messages: [], leftOut: 0 });
   });
 
-  it('is bounded to the byte and to the message', () => {
+  it('is bounded to the exact byte and message', () => {
     const empty = bytesOf([aMessage(0, '')]);
     const half = aMessage(0, 'x'.repeat(historyBound.bytes / 2 - empty));
     const over = aMessage(0, 'x'.repeat(historyBound.bytes / 2 - empty + 1));
@@ -79,14 +79,14 @@ describe('the history of a task', () => {
     expect(boundHistory(many, 0, 1)).toEqual({ messages: many.slice(1), leftOut: 1 });
   });
 
-  it('is of the newest messages alone, also where all are of the present run', () => {
+  it('contains only the newest messages, also where all are of the current run', () => {
     const many = Array.from({ length: 202 }, (_, index) => aMessage(index, ''));
     const kept = { messages: many.slice(2), leftOut: 5 };
     expect(boundHistory(many, 3, 201)).toEqual(kept);
     expect(boundHistory(many, 3, 202)).toEqual(kept);
   });
 
-  it('is not the list that it was given, which may grow', () => {
+  it('is a copy of the list that it received', () => {
     const said = [aMessage(0, '')];
     const { messages } = boundHistory(said, 0, 1);
     said.push(aMessage(1, ''));
@@ -95,7 +95,7 @@ describe('the history of a task', () => {
 });
 
 describe('a message', () => {
-  it('is as large as its JSON, and measured once however often its task is described', () => {
+  it('is as large as its JSON, and is measured once', () => {
     let measured = 0;
     const message = {
       ...aMessage(0, 'é'),

@@ -44,7 +44,7 @@ const facts = ({ effects }: Step): string[] =>
 const taskOf = ({ snapshot }: Step) => describeTask(snapshot, times.ended, 1, null);
 
 describe('a run that begins with calls', () => {
-  it('has them accepted once its message is screened, and asks no model', () => {
+  it('accepts the calls once its message is screened, and asks no model', () => {
     const calls = [{ tool: 'issue_refund', args: { order: 7 } }];
     expect(seen(restingStates.accepting())).toEqual({
       value: { working: 'accepting' },
@@ -56,13 +56,13 @@ describe('a run that begins with calls', () => {
     });
   });
 
-  it('starts none of them if its message is denied', () => {
+  it('starts no call if its message is denied', () => {
     const calls = [{ tool: 'issue_refund', args: {} }];
     const denied = begin({ calls, hasModel: false }, { refusal: aRefusal(), took: 0 });
     expect([denied.snapshot.value, started(denied)]).toEqual(['failed', []]);
   });
 
-  it('stores what was accepted in place of what was requested, and the time that it took', () => {
+  it('stores the accepted calls instead of the requested ones, and the time that this took', () => {
     const { snapshot } = governing([aCall(), second]);
     const { run, pending, now, spent, said } = snapshot.context;
     expect([snapshot.value, pending, now, said]).toEqual([
@@ -77,7 +77,7 @@ describe('a run that begins with calls', () => {
     ]);
   });
 
-  it('ends with the result of its last call, whatever the limit of turns is', () => {
+  it('ends with the result of its last call, with any turn limit', () => {
     const limits = { turns: 1, failedTurns: 1, tokens: null, time: null };
     const first = step(ended(governing([aCall(), second], { limits })), saved());
     expect(first.snapshot.value).toEqual({ working: 'governing' });
@@ -93,7 +93,7 @@ describe('a run that begins with calls', () => {
     });
   });
 
-  it('ends with the words of a rejection that is a result', () => {
+  it('ends with the text of a rejection that is a result', () => {
     const held = finish(governing(), 'govern', deferred(aDeferral({ onReject: 'tool_result' })));
     const attempt = anAttempt({ verb: 'reject', note: 'no' });
     const rejected = step(step(held, { type: 'deferral.decide', attempt }), saved());

@@ -17,7 +17,7 @@ const decided: DecidedCall = { ...aSettledDeferral(), by: [null] };
 const { run } = restingStates.asked().snapshot.context;
 
 describe('a decided call', () => {
-  it('is kept with the callers whose approvals counted, a rejection with its own', () => {
+  it('is stored with the callers whose approvals counted, or the caller who rejected', () => {
     const approvals = [{ approver: 'bob@example.com', at: 1, caller: bob }];
     const deferral = aDeferral({ approvals, quorum: 2 });
     const by = (verb: 'approve' | 'reject') =>
@@ -32,7 +32,7 @@ describe('a decided call', () => {
     expect([kept.length, kept.at(-1)?.id]).toEqual([50, 'last']);
   });
 
-  it('is kept by the task that it is a decision of', () => {
+  it('is stored by the task that it decides', () => {
     const event = { type: 'deferral.decide', attempt: anAttempt() } as const;
     const { snapshot } = step(restingStates.asked(), event);
     expect(snapshot.context.run.decided).toEqual([decided]);
@@ -48,7 +48,7 @@ describe('a decided call', () => {
     expect(withCallOutcome(run, 'call-1', { kind: 'ran' })).toBe(run);
   });
 
-  it('has an outcome once its task has ended: unknown where the call started, else that it never ran', () => {
+  it('has an outcome once its task has ended: unknown if the call started, otherwise not run', () => {
     const started = {
       ...{ tool: 'pay', callId: 'call-2', argsSha256: digest, args: '{}', at: 1 },
       outcome: 'unknown' as const,
@@ -65,7 +65,7 @@ describe('a decided call', () => {
     ]);
   });
 
-  it('is new with its outcome once', () => {
+  it('with an outcome is published once', () => {
     const known = { ...decided, outcome: { kind: 'ran' as const } };
     const outcomes = (before: Task | null, now: DecidedCall) =>
       newOutcomes(before, aTask({ decided: [now] }));
@@ -76,8 +76,8 @@ describe('a decided call', () => {
   });
 });
 
-describe('the keys of a person who decided', () => {
-  it('are the identity and the verified email, and one for all without authentication', () => {
+describe('the keys of an approver', () => {
+  it('are the identity and the verified email, and one shared key without authentication', () => {
     expect(decidersOf({ ...ann, email: ' ANN@example.com ' })).toEqual([
       'decided\nsso\nann',
       'decided\nann@example.com',

@@ -59,8 +59,8 @@ function counted(
 
 const ended: Effect = ['note', { type: 'session.ended', state: 'failed' }];
 
-describe('a deferred task that is approved', () => {
-  it('has the very call that was held ruled on again', () => {
+describe('an approved deferred task', () => {
+  it('passes the held call to governance again', () => {
     const approvals = [{ approver: 'Ann', at: times.decided }];
     const held = { deferral: aDeferral({ approvals }), isReleased: true };
     const approved = decide({});
@@ -88,7 +88,7 @@ describe('a deferred task that is approved', () => {
     });
   });
 
-  it('answers a second decision with the first, and changes nothing', () => {
+  it('answers a second decision with the first one, and changes nothing', () => {
     const first = decide({ approver: 'Ann', note: 'checked' });
     const second = decideAgain(first, { verb: 'reject', approver: 'Bob' });
     const settled = first.snapshot.context.settled;
@@ -99,13 +99,13 @@ describe('a deferred task that is approved', () => {
     expect(second.snapshot.context).toEqual(first.snapshot.context);
   });
 
-  it('is approved by a decision pinned to the deferral and to its arguments', () => {
+  it('accepts a decision pinned to the deferral and its arguments', () => {
     const approved = decide({ deferralId: 'call-1', argsSha256: digest.toUpperCase() });
     expect(approved.effects).toContainEqual(counted('resolved', 'approve', 'Ann'));
   });
 });
 
-describe('a deferred task that is rejected', () => {
+describe('a rejected deferred task', () => {
   it.each([
     ['Ann', 'no receipt', 'Ann', 'defer: rejected by Ann: no receipt'],
     ['Ann', '', 'Ann', 'defer: rejected by Ann'],
@@ -152,13 +152,13 @@ describe('a deferred task whose decisions need a reason', () => {
   it.each([
     ['approve', 'reject'],
     ['reject', 'approve'],
-  ] as const)('takes a decision to %s without one by the rule %s', (verb, requireReason) => {
+  ] as const)('accepts a decision to %s without one by the rule %s', (verb, requireReason) => {
     expect(decide({ verb }, { requireReason }).effects).toContainEqual(
       counted('resolved', verb, 'Ann'),
     );
   });
 
-  it('refuses a stranger before it asks for a reason', () => {
+  it('refuses an unlisted caller before it asks for a reason', () => {
     const approvers = ['ann@example.com'];
     expect(decide({}, { requireReason: 'both', approvers }).effects).toContainEqual([
       'emit',
@@ -178,7 +178,7 @@ describe('a deferred task whose arguments an approval changes', () => {
       ...{ today: null, edit: proposed },
     });
 
-  it('has the changed call ruled on, with the only approval of its arguments', () => {
+  it('passes the changed call to governance, with only the approval of the changed arguments', () => {
     const from = asked();
     const answered = edited(from);
     const [made] = [anEdit()];
@@ -218,8 +218,8 @@ describe('a deferred task whose arguments an approval changes', () => {
 
   it.each([
     ['its rule allows no change', { isEditable: undefined }, {}, edit],
-    ['the decision rejects', {}, { verb: 'reject' }, edit],
-    ['nobody compared the arguments', {}, {}, null],
+    ['the decision is a rejection', {}, { verb: 'reject' }, edit],
+    ['the arguments were not compared', {}, {}, null],
   ] as const)('waits if %s', (_, rule, attempt, proposed) => {
     const { isEditable: _rule, ...plain } = aDeferral();
     const deferral = 'isEditable' in rule ? plain : aDeferral({ isEditable: true });
@@ -233,7 +233,7 @@ describe('a deferred task whose arguments an approval changes', () => {
     expect(answered.snapshot.context).toEqual(from.snapshot.context);
   });
 
-  it("waits if today's rule allows no change, or the arguments do not fit", () => {
+  it('waits if the current rule allows no change, or the arguments do not fit', () => {
     const from = asked();
     const attempt = anAttempt({ args });
     const forbidden = step(from, {
@@ -250,7 +250,7 @@ describe('a deferred task whose arguments an approval changes', () => {
     expect(unfit.snapshot.context).toEqual(from.snapshot.context);
   });
 
-  it('refuses a stranger before it looks at the arguments', () => {
+  it('refuses an unlisted caller before it checks the arguments', () => {
     const approvers = ['ann@example.com'];
     const from = restingStates.asked(aDeferral({ isEditable: true, approvers }));
     const answered = edited(from, {}, aProposedEdit({ fault: 'wrong' }));
@@ -260,7 +260,7 @@ describe('a deferred task whose arguments an approval changes', () => {
     ]);
   });
 
-  it('keeps the change with the new deferral, and answers its first one as over', () => {
+  it('stores the change with the new deferral, and answers decisions on the first one as over', () => {
     const governing = edited(asked());
     const next = aDeferral({ id: 'call-2', args, argsSha256: edit.argsSha256, edits: [anEdit()] });
     const call = {
@@ -297,10 +297,10 @@ describe('a deferred task whose arguments an approval changes', () => {
   });
 });
 
-describe('a deferred task whose rejection the model is told of', () => {
+describe('a deferred task whose rejection goes to the model', () => {
   const told = { onReject: 'tool_result' } as const;
 
-  it('goes on with the rejection as the result of the call, which never starts', () => {
+  it('continues with the rejection as the result of the call, which never starts', () => {
     const rejected = decide({ verb: 'reject', note: 'no receipt' }, told);
     expect(seen(rejected)).toEqual({
       value: { working: { executing: 'recording' } },
@@ -324,7 +324,7 @@ describe('a deferred task whose rejection the model is told of', () => {
     ]);
   });
 
-  it('still fails when nobody decides', () => {
+  it('still fails when its wait times out', () => {
     const late = step(restingStates.asked(aDeferral(told)), {
       type: 'deadline.reached',
       at: times.expired,
@@ -349,7 +349,7 @@ describe('a deferred task that stays deferred', () => {
     expect(refused.snapshot.context).toEqual(parked.snapshot.context);
   });
 
-  it.each(['approve', 'reject'] as const)('audits and refuses an unlisted %s', (verb) => {
+  it.each(['approve', 'reject'] as const)('refuses an unlisted %s and audits it', (verb) => {
     const listed = { approvers: ['ann@example.com'] };
     const refused = decide({ verb, approver: 'Bob', email: 'bob@example.com', note: 'me' }, listed);
     expect(seen(refused)).toEqual({
@@ -377,7 +377,7 @@ describe('a deferred task that stays deferred', () => {
     expect(refused.snapshot.context.deferral).toEqual(aDeferral(listed));
   });
 
-  it('stays deferred under a decision that came in a way that shows it may not count', () => {
+  it('stays deferred after a decision whose path does not count', () => {
     const refused = decide({ approver: 'Ann', source: 'slack', isUntrusted: true });
     expect(seen(refused)).toEqual({
       value: { deferred: 'asked' },
@@ -404,7 +404,7 @@ describe('a deferred task that stays deferred', () => {
     });
   });
 
-  it('records approvals short of the quorum and runs at the last', () => {
+  it('records approvals below the quorum and runs at the last one', () => {
     const first = decide({ approver: 'Ann' }, { quorum: 2 });
     expect(seen(first)).toEqual({
       value: { deferred: 'asked' },
@@ -422,7 +422,7 @@ describe('a deferred task that stays deferred', () => {
     expect(last.snapshot.context.settled).toMatchObject({ decision: 'approve', approver: 'Bob' });
   });
 
-  it('fails on one reject, however many approvals it has', () => {
+  it('fails on one rejection, with any number of approvals', () => {
     const two = decideAgain(decide({ approver: 'Ann' }, { quorum: 3 }), { approver: 'Bob' });
     const rejected = decideAgain(two, { verb: 'reject', approver: 'Eve' });
     expect(rejected.snapshot.value).toBe('failed');
@@ -447,7 +447,7 @@ describe('a deferred task whose wait ends without a decision', () => {
     text: 'defer: no decision within 5m0s (auto-deny)',
   };
 
-  it('continues with the timeout as the result of the call where the model is told', () => {
+  it('continues with the timeout as the result of the call where the model receives it', () => {
     const waiting = restingStates.asked(aDeferral({ onTimeout: 'tool_result' }));
     const late = step(waiting, { type: 'deadline.reached', at: times.expired });
     expect(seen(late)).toEqual({
@@ -471,7 +471,7 @@ describe('a deferred task whose wait ends without a decision', () => {
   });
 
   it.each(['approve', 'reject'] as const)(
-    'continues without the call on an %s that comes at the deadline where the model is told',
+    'continues without the call on an %s at the deadline where the model receives it',
     (verb) => {
       const late = decide({ verb, at: times.expired }, { onTimeout: 'tool_result' });
       expect(seen(late)).toEqual({
@@ -500,7 +500,7 @@ describe('a deferred task whose wait ends without a decision', () => {
     });
   });
 
-  it.each(['approve', 'reject'] as const)('fails on an %s that comes at the deadline', (verb) => {
+  it.each(['approve', 'reject'] as const)('fails on an %s that arrives at the deadline', (verb) => {
     const late = decide({ verb, at: times.expired });
     expect(seen(late)).toEqual({
       value: 'failed',
@@ -518,7 +518,7 @@ describe('a deferred task whose wait ends without a decision', () => {
     });
   });
 
-  it('takes a decision one millisecond before the deadline', () => {
+  it('accepts a decision one millisecond before the deadline', () => {
     expect(decide({ at: times.expired - 1 }).snapshot.hasTag('working')).toBe(true);
   });
 
@@ -551,7 +551,7 @@ describe('a deferred task whose wait ends without a decision', () => {
     });
   });
 
-  it('is canceled with the reason as it was given', () => {
+  it('is canceled with the given reason', () => {
     const event = { type: 'task.cancel', reason: 'over budget', at: times.decided } as const;
     const off = step(restingStates.asked(), event);
     expect(seen(off)).toEqual({
@@ -578,7 +578,7 @@ describe('a deferred task whose wait ends without a decision', () => {
 
 describe('a decision while nothing is pending', () => {
   it.each(['thinking', 'governing', 'starting', 'running', 'recording'] as const)(
-    'is told so while the task is %s',
+    'is refused as such while the task is %s',
     (state) => {
       const from = restingStates[state]();
       const after = decideAgain(from, {});

@@ -7,7 +7,7 @@ import { aCaller, aTaskInput } from '../../helpers/task-fixtures.ts';
 const text = 'denied by guardrail: no secrets';
 const rule = { gate: 'deny_prompts', decision: 'deny', rule: 'deny_prompts[0]' } as const;
 
-it('ends a task whose message is denied before the model hears of it', () => {
+it('a task whose message is denied ends before the model receives the message', () => {
   const denied = begin({}, { refusal: { text, findings: [rule] }, took: 0.2 });
   expect(seen(denied)).toEqual({
     value: 'failed',
@@ -27,7 +27,7 @@ it('ends a task whose message is denied before the model hears of it', () => {
   });
 });
 
-it('lets no message through while nobody screens it', () => {
+it('a message is not accepted while no screen is connected', () => {
   const [{ value, context }] = initialTransition(taskMachine, aTaskInput());
   expect([value, context.failure]).toEqual([
     'failed',

@@ -25,7 +25,7 @@ function described({ snapshot }: Step) {
 }
 
 describe('describeTask', () => {
-  it('tells all there is to know of a task at work', () => {
+  it('describes everything about a running task', () => {
     expect(described(begin())).toEqual({
       id: 'task-1',
       contextId: 'context-1',
@@ -47,7 +47,7 @@ describe('describeTask', () => {
     });
   });
 
-  it('says what a deferred task waits for', () => {
+  it('contains the pending call of a deferred task', () => {
     expect(described(restingStates.asked())).toMatchObject({
       state: 'deferred',
       text: 'Deferred: awaiting channel:slack:#refunds decision on issue_refund',
@@ -57,7 +57,7 @@ describe('describeTask', () => {
     });
   });
 
-  it('says the answer of a completed task, and adds it to the history', () => {
+  it('contains the answer of a completed task, and adds it to the history', () => {
     const [request, earlier] = [
       aTaskInput().request,
       { ...aTaskInput().request, messageId: 'm-0' },
@@ -72,13 +72,13 @@ describe('describeTask', () => {
     });
   });
 
-  it('says why a task failed', () => {
+  it('contains the failure of a task', () => {
     const failure = { kind: 'model', text: 'no quota' };
     const failed = finish(begin(), 'think', modelFailed('no quota'));
     expect(described(failed)).toMatchObject({ state: 'failed', text: 'no quota', failure });
   });
 
-  it('says why a task was canceled', () => {
+  it('contains the reason of a cancel', () => {
     const event = { type: 'task.cancel', reason: 'cost_limit_exceeded', at: 5 } as const;
     expect(described(step(begin(), event))).toMatchObject({
       state: 'canceled',
@@ -86,7 +86,7 @@ describe('describeTask', () => {
     });
   });
 
-  it('keeps the time of the last change while state and text stay', () => {
+  it('keeps the time of the last change while state and text are unchanged', () => {
     const { snapshot } = restingStates.asked();
     const first = describeTask(snapshot, 10, 1, null);
     expect(describeTask(snapshot, 20, 2, first)).toEqual({ ...first, revision: 2 });
@@ -104,12 +104,12 @@ describe('the optional parts of a task', () => {
   const keys = ['leftOut', 'owner', 'tags', 'usage'] as const;
 
   it.each<[string, Partial<TaskContext>, object]>([
-    ['none of a first run that nothing has become of', {}, {}],
-    ['what was left out', { run: { ...run, leftOut: 3 } }, { leftOut: 3 }],
-    ['whom it belongs to', { run: { ...run, owner } }, { owner }],
-    ['that it belongs to nobody', { run: { ...run, owner: null } }, { owner: null }],
+    ['none of a first run without results', {}, {}],
+    ['the omitted messages', { run: { ...run, leftOut: 3 } }, { leftOut: 3 }],
+    ['the owner', { run: { ...run, owner } }, { owner }],
+    ['a missing owner', { run: { ...run, owner: null } }, { owner: null }],
     ['its tags', { run: { ...run, tags: { workflow_id: 'w' } } }, { tags: { workflow_id: 'w' } }],
-    ['what its models took', { spent: { ...nothingSpent, usage } }, { usage }],
+    ['the usage of its models', { spent: { ...nothingSpent, usage } }, { usage }],
   ])('are %s', (_, more, expected) => {
     const task = describeTask(
       { tags: new Set(['working']), context: aTaskContext(more) },
@@ -122,7 +122,7 @@ describe('the optional parts of a task', () => {
   });
 });
 
-describe('the state of a task and what it says', () => {
+describe('the state and the text of a task', () => {
   const deferral = nudged();
   const deferred = 'Deferred: awaiting channel:slack:#refunds decision on issue_refund';
   const answer: Part[] = [
@@ -180,7 +180,7 @@ describe('the state of a task and what it says', () => {
     expect({ state, text, stage, wakeAt }).toStrictEqual(expected);
   });
 
-  it('have changed when the state has, though it says the same', () => {
+  it('have changed when the state has, even with the same text', () => {
     const working = described(begin());
     const { snapshot } = begin();
     const changedAt = (before: Partial<Task>) =>
@@ -197,7 +197,7 @@ describe('the history of a task', () => {
   const { request } = aTaskInput();
   const history = Array.from({ length: 199 }, (_, at) => ({ ...request, messageId: `m-${at}` }));
 
-  it('loses its oldest messages to what is said and answered since', () => {
+  it('drops its oldest messages for newer ones', () => {
     const { run } = aTaskContext();
     const answer: Part[] = [{ kind: 'text', text: 'done' }];
     const followUp = aFollowUp();
@@ -221,7 +221,7 @@ describe('the history of a task', () => {
     ]);
   });
 
-  it('keeps what is said in the present run, however large it is', () => {
+  it('keeps the messages of the current run, however large they are', () => {
     const large = { ...request, parts: [{ kind: 'text', text: 'x'.repeat(2 ** 20) } as const] };
     const { run } = aTaskContext();
     const context = aTaskContext({ run: { ...run, history: [request], request: large } });
@@ -231,7 +231,7 @@ describe('the history of a task', () => {
 });
 
 describe('describeSubmitted', () => {
-  it('is the task before anything had become of it', () => {
+  it('describes the task before its first change', () => {
     const waiting = described(restingStates.asked());
     const answer: Part[] = [{ kind: 'text', text: 'done' }];
     const task = { ...waiting, failure: failureOf.crashed, answer };
@@ -249,7 +249,7 @@ describe('describeSubmitted', () => {
 });
 
 describe('describeCrash', () => {
-  it('fails the task with nothing left to wait for', () => {
+  it('describes a failed task without a pending call', () => {
     const task = described(restingStates.asked());
     expect(describeCrash(task, failureOf.crashed, 99)).toEqual({
       ...task,

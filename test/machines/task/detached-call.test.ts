@@ -33,7 +33,7 @@ function restore(run: TaskRun): TaskRun {
 }
 
 describe('a call that another program continues as a task', () => {
-  it('goes on, and its end is that of the tool', async () => {
+  it('continues, and its end is the end of the tool call', async () => {
     const run = await detachedRun();
     expect([run.state, run.inputs.runTool.length]).toEqual(['running', 1]);
     await run.finish('runTool', returned('built'));
@@ -43,7 +43,7 @@ describe('a call that another program continues as a task', () => {
     expect(JSON.stringify([run.task, run.facts])).not.toContain('w-1');
   });
 
-  it('is followed after a restart, under the approval that it had', async () => {
+  it('is followed after a restart, under its approval', async () => {
     const run = restore(await detachedRun(aCall()));
     expect([run.state, run.inputs.runTool]).toEqual(['starting', []]);
     run.send(saved('detached'));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { causes, pathOf, wordOfEvent } from '../../../src/machines/task/entered-state.ts';
 
 describe('the path of a state', () => {
-  it('joins the names from the outermost state to the innermost one', () => {
+  it('joins the names from the outermost to the innermost state', () => {
     expect(pathOf('submitted')).toBe('submitted');
     expect(pathOf({ deferred: 'asked' })).toBe('deferred.asked');
     expect(pathOf({ working: { executing: { calling: 'running' } } })).toBe(
@@ -11,7 +11,7 @@ describe('the path of a state', () => {
     );
   });
 
-  it('goes as far as the value says', () => {
+  it('is as deep as the state value', () => {
     expect([pathOf({}), pathOf({ working: undefined }), pathOf({ working: {} })]).toEqual([
       '',
       'working',
@@ -19,7 +19,7 @@ describe('the path of a state', () => {
     ]);
   });
 
-  it('has every name of any depth', () => {
+  it('contains every name at any depth', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1 }), (names) => {
         const value = names.reduceRight<unknown>(
@@ -32,7 +32,7 @@ describe('the path of a state', () => {
   });
 });
 
-describe('the word for what led to a state', () => {
+describe('the event name for a state change', () => {
   it.each([
     ['task.cancel', 'task.cancel', 'task.cancel'],
     [
@@ -53,7 +53,7 @@ describe('the word for what led to a state', () => {
   });
 });
 
-describe('the word for what led to a state without an event', () => {
+describe('the event name for a state change without an event', () => {
   it('is the one that clients read', () => {
     expect(causes).toEqual({
       begun: 'task.send',

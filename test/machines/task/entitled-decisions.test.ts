@@ -118,8 +118,8 @@ function outcomeOf(deferral: Deferral, tries: readonly Try[]): 'deferred' | 'wor
   return 'deferred';
 }
 
-describe('whatever is attempted, by callers of every kind', () => {
-  it('a call under bind_approver is decided by exactly those who may', () => {
+describe('for any attempt of any kind of caller', () => {
+  it('a call under bind_approver is decided only by its entitled approvers', () => {
     const seen = { deferred: 0, working: 0, failed: 0 };
     fc.assert(
       fc.property(aRule, someTries, (rule, tries) => {
@@ -140,7 +140,7 @@ describe('whatever is attempted, by callers of every kind', () => {
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs(5));
   });
 
-  it('a call without it is released by as many callers as approvers, none of whom asked', () => {
+  it('a call without bind_approver is released by as many callers as approvers, none of whom requested it', () => {
     let released = 0;
     fc.assert(
       fc.property(aRule, someTries, (rule, tries) => {

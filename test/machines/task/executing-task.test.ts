@@ -59,7 +59,7 @@ describe('a call whose start is being recorded', () => {
     expect(begun.snapshot.context.startedAt).toBe(times.began);
   });
 
-  it('is bound to the digest that was approved', () => {
+  it('is bound to the approved digest', () => {
     const begun = step(released(restingStates.asked()), saved());
     expect(begun.effects.at(-1)).toMatchObject(['start', 'runTool', { approvedSha256: digest }]);
   });
@@ -77,8 +77,8 @@ describe('a call whose start is being recorded', () => {
   });
 });
 
-describe('a call that runs', () => {
-  it('has its result kept and its end recorded', () => {
+describe('a running call', () => {
+  it('has its result stored and its end recorded', () => {
     const ended = finish(running(), 'runTool', returned('güt'));
     expect(seen(ended)).toEqual({
       value: { working: { executing: 'recording' } },
@@ -97,7 +97,7 @@ describe('a call that runs', () => {
     });
   });
 
-  it('has a record of what the rules for output did, and they are reported after its end', () => {
+  it('reports the effect of the output rules after its end', () => {
     const outcome = {
       ...returned('[redacted]'),
       findings: [{ gate: 'redact', decision: 'redact', rule: 'redact.email' } as const],
@@ -130,7 +130,7 @@ describe('a call that runs', () => {
     ]);
   });
 
-  it('fails the task when its output is blocked, and keeps nothing of it', () => {
+  it('fails the task when its output is blocked, and stores none of it', () => {
     const text = 'denied by guardrail: secret';
     const blocked = finish(running(), 'runTool', withheld(text));
     expect(blocked.effects).toEqual([
@@ -156,7 +156,7 @@ describe('a call that runs', () => {
     });
   });
 
-  it('fails the task with the words of the tool error, and tells the kind apart from them', () => {
+  it('fails the task with the text of the tool error, and stores the error kind separately', () => {
     const outcome = { ...toolFailed('the bank is closed'), failure: 'exit code 1' };
     const broken = finish(running(), 'runTool', outcome);
     expect(seen(broken)).toEqual({
@@ -187,7 +187,7 @@ describe('a call that runs', () => {
   it.each([
     ['starting', starting, null, 0],
     ['running', running, 'runTool', 500],
-  ] as const)('is cut off by a cancel while %s', (_, from, port, duration) => {
+  ] as const)('is aborted by a cancel while %s', (_, from, port, duration) => {
     const event = { type: 'task.cancel', reason: 'timeout', at: times.ended } as const;
     expect(seen(step(from(), event))).toEqual({
       value: 'canceled',
@@ -205,7 +205,7 @@ describe('a call that runs', () => {
   it.each([
     ['starting', starting, null, 0],
     ['running', running, 'runTool', 500],
-  ] as const)('is cut off by a restart while %s', (_, from, port, duration) => {
+  ] as const)('is aborted by a restart while %s', (_, from, port, duration) => {
     const cut = step(from(), { type: 'service.restarted', at: times.ended });
     expect(seen(cut)).toEqual({
       value: 'failed',
@@ -224,8 +224,8 @@ describe('a call that runs', () => {
   });
 });
 
-describe('a call whose end is on disk', () => {
-  it('is followed by the next call of the turn, counted from the end of this one', () => {
+describe('a call whose end is stored', () => {
+  it('is followed by the next call of the turn, counted from its end', () => {
     const second = aCall({ id: 'call-2', tool: 'look_up' });
     const first = finish(governing([aCall(), second]), 'govern', allowed());
     const begun = step(first, saved());
@@ -237,7 +237,7 @@ describe('a call whose end is on disk', () => {
     expect(next.snapshot.context.pending).toEqual([second]);
   });
 
-  it('is followed by the next turn of the model, which is told the result', () => {
+  it('is followed by the next model turn, which receives the result', () => {
     const next = step(recording(), saved());
     expect(seen(next)).toMatchObject({
       value: { working: 'thinking' },
@@ -248,7 +248,7 @@ describe('a call whose end is on disk', () => {
 });
 
 describe('the scores of the calls of a task', () => {
-  it('go on to the next call in order, and a call without one leaves them as they are', () => {
+  it('continue in order with the next call, and do not change with a call without a score', () => {
     const calls = [0.9, null, 0.4].map((score, index) => ({ score, id: `call-${index + 1}` }));
     let state = governing(calls.map(({ id }) => aCall({ id })));
     const heard: unknown[] = [];
@@ -283,13 +283,13 @@ describe('the turn limit', () => {
     expect(defaultLimits.turns).toBe(50);
   });
 
-  it('lets the fiftieth turn answer', () => {
+  it('allows an answer in the fiftieth turn', () => {
     const fiftieth = afterTurns(49);
     expect(fiftieth.snapshot.value).toEqual({ working: 'thinking' });
     expect(finish(fiftieth, 'think', said('at last')).snapshot.value).toBe('completed');
   });
 
-  it('ends a run that still asks for tools in the fiftieth turn', () => {
+  it('ends a run that requests tools in the fiftieth turn', () => {
     const ended = afterTurns(50);
     expect(seen(ended)).toEqual({
       value: 'failed',

@@ -58,7 +58,7 @@ describe('the size of a result', () => {
   });
 });
 
-describe('what the model heard in a turn', () => {
+describe('the input of the model in a turn', () => {
   const [first, second] = [aCall(), aCall({ id: 'call-2' })].map((call) => ({
     call,
     result: 'ok',
@@ -70,17 +70,17 @@ describe('what the model heard in a turn', () => {
 
   it.each<[string, Partial<TaskContext>, object]>([
     [
-      'the request, at first',
+      'the request, in the first turn',
       { spent: { ...nothingSpent, turns: 1 } },
       { request, exchanges: [], followUps: [] },
     ],
     [
-      'what came since',
+      'the new messages',
       { spent: { ...nothingSpent, turns: 2 }, said: turns, exchanges },
       { request: null, exchanges: [second], followUps: [] },
     ],
     [
-      'all of it, after an older release',
+      'all messages, after an older release',
       { spent: { ...nothingSpent, turns: 2 }, exchanges },
       { request: null, exchanges, followUps: [] },
     ],
@@ -90,7 +90,7 @@ describe('what the model heard in a turn', () => {
     ]);
   });
 
-  it('is told of the calls that failed before, too, with nothing of what was said in them', () => {
+  it('contains calls that failed before, without their output', () => {
     const failed = { provider: 'openai', model: 'gpt', duration: 3, error: 'it is busy' };
     const thought = { ...said('done'), failedCalls: [failed] };
     const [first, last] = factOf.modelCalled(aContext({}), thought);
@@ -106,7 +106,7 @@ describe('what the model heard in a turn', () => {
   });
 });
 
-describe('the length of a wait', () => {
+describe('the duration of a wait', () => {
   it.each([
     [times.thought, 0],
     [times.thought + 1, 1],
@@ -120,8 +120,8 @@ describe('the length of a wait', () => {
   });
 });
 
-describe('the duration of a call that was cut off', () => {
-  it('is that of none while it has not started', () => {
+describe('the duration of an aborted call', () => {
+  it('is none before its start', () => {
     expect(factOf.toolCutOff(aContext(), times.ended, 'canceled')).toEqual([]);
   });
 
@@ -136,7 +136,7 @@ describe('the duration of a call that was cut off', () => {
   });
 });
 
-describe('a fact that cannot be', () => {
+describe('an invalid fact', () => {
   it('is refused: a tool without a call, a wait without a deferral', () => {
     expect(() => factOf.toolStarted(aContext({ pending: [] }))).toThrow(
       'no tool call is under way',
@@ -159,14 +159,14 @@ describe('the facts of a model turn', () => {
   const compaction = { results: 1, messages: 2, turns: 3, tokensBefore: 9, tokensAfter: 4 };
 
   it.each([
-    ['what was said', said('done'), [answered]],
+    ['the answer', said('done'), [answered]],
     [
-      'what was not told first',
+      'the new messages',
       { ...said('done'), compaction },
       [{ type: 'context.compacted', ...compaction }, answered],
     ],
     [
-      'why it failed',
+      'the failure',
       modelFailed('no quota'),
       [
         {
@@ -180,11 +180,11 @@ describe('the facts of a model turn', () => {
         },
       ],
     ],
-  ])('tell %s', (_, thought, facts) => {
+  ])('contain %s', (_, thought, facts) => {
     expect(factOf.modelCalled(aContext(), thought)).toStrictEqual(facts);
   });
 
-  it('tell of what was said meanwhile once: after the exchanges that were told before', () => {
+  it('contain a message that arrived during the turn once, after the earlier exchanges', () => {
     const followUps = [0, 1, 2].map((after) => aFollowUp(`after ${after}`, { after }));
     const told = [0, 1].map((after) => ({ after, by, parts: [] }));
     const [fact] = factOf.modelCalled(aContext({ followUps, said: told }), said('done'));
@@ -197,7 +197,7 @@ describe('the fact that a run has ended', () => {
     [{ kind: 'model', text: 'no quota' } as const, {}],
     [{ kind: 'turnLimit', text: '' } as const, { limit: 'turns' }],
     [null, {}],
-  ])('by %j names the limit, where one ended it', (failure, limit) => {
+  ])('by %j names the limit, if one ended it', (failure, limit) => {
     expect(factOf.sessionFailed(aContext({ failure }))).toStrictEqual({
       type: 'session.ended',
       state: 'failed',
@@ -208,7 +208,7 @@ describe('the fact that a run has ended', () => {
   it.each([
     ['over budget', 'over budget'],
     [null, 'external_signal'],
-  ])('because it was called off says why: %s', (cancelReason, reason) => {
+  ])('by a cancel contains the reason: %s', (cancelReason, reason) => {
     expect(factOf.invocationCancelled(aContext({ cancelReason }))).toStrictEqual({
       type: 'invocation.cancelled',
       reason,
@@ -217,14 +217,14 @@ describe('the fact that a run has ended', () => {
 });
 
 describe('the facts of a message', () => {
-  it('are the rules that denied it, and none where nobody did', () => {
+  it('contain the rules that denied it, if any', () => {
     const { findings } = aRefusal();
     const matched = { type: 'rule.matched', tool: null, ...findings[0] };
     expect(factOf.messageRefused(aRefusal())).toStrictEqual([matched]);
     expect(factOf.messageRefused(null)).toStrictEqual([]);
   });
 
-  it('are how large it is and who said it', () => {
+  it('contain its size and its author', () => {
     const { message } = aFollowUp('é');
     const size = Buffer.byteLength(JSON.stringify(message));
     const sender = { provider: 'ops', userId: 'bob' };
@@ -256,7 +256,7 @@ describe('the facts of a call', () => {
       { type: 'credential.issued', call: { callId: 'call-1', argsSha256: digest }, ttl: 9 },
     ],
     ['refused', minted('no role'), { type: 'credential.failed' }],
-  ])('name who was asked for its credentials: %s', (_, outcome, fact) => {
+  ])('name the issuer of its credentials: %s', (_, outcome, fact) => {
     expect(factOf.credentialMade(aContext(), outcome as MintOutcome)).toStrictEqual({
       ...fact,
       tool,
@@ -272,7 +272,7 @@ describe('the facts of a call', () => {
       [{ ...ended, outcome: 'failed', error: 'failed', complaint: 'closed' }],
     ],
     [
-      'that its outcome is unknown',
+      'an unknown outcome',
       { ...toolFailed(''), kind: 'failed', error: 'closed', failure: 'timeout', isUnknown: true },
       [{ ...ended, outcome: 'unknown', error: 'timeout', complaint: 'closed' }],
     ],
@@ -282,22 +282,18 @@ describe('the facts of a call', () => {
       [{ ...ended, outcome: 'failed', error: 'exit code 1', complaint: 'closed' }],
     ],
     [
-      'that it was barred',
+      'that it was refused',
       { ...toolFailed(''), kind: 'barred', error: 'not the one' },
       [{ ...ended, outcome: 'not_run', error: 'failed', complaint: 'not the one' }],
     ],
+    ['withheld output', { ...withheld('denied'), findings: [] }, [{ ...ended, error: 'denied' }]],
     [
-      'that its output was withheld',
-      { ...withheld('denied'), findings: [] },
-      [{ ...ended, error: 'denied' }],
-    ],
-    [
-      'that its output was withheld after a failure',
+      'withheld output after a failure',
       { ...withheld('denied'), kind: 'withheld', error: 'denied', of: 'failed', findings: [] },
       [{ ...ended, outcome: 'failed', error: 'denied' }],
     ],
     [
-      'what rules did to its output',
+      'the changes of output rules',
       { ...returned('ok'), findings: [finding], rewrites: [2] },
       [
         { ...ended, resultSize: 2, result: 'ok' },
@@ -305,11 +301,11 @@ describe('the facts of a call', () => {
         { type: 'call.modified', tool, part: 'output', rules: [2] },
       ],
     ],
-  ])('are %s', (_, outcome, facts) => {
+  ])('contain %s', (_, outcome, facts) => {
     expect(factOf.toolEnded(aContext(), outcome)).toStrictEqual(facts);
   });
 
-  it('are its start, and why it was cut off', () => {
+  it('contain its start, and why it was aborted', () => {
     const context = aContext({ startedAt: times.began });
     expect(factOf.toolStarted(context)).toStrictEqual({
       type: 'tool.started',
@@ -328,7 +324,7 @@ describe('the facts of a wait', () => {
   const tool = 'issue_refund';
   const target = 'channel:console:managers';
 
-  it('are whom approvers were reminded of and who was asked as well', () => {
+  it('name the reminded approvers and the escalation targets', () => {
     const context = (escalateTo: string | null) =>
       aContext({ deferral: aDeferral({ escalateTo }) });
     const wait = 28_000;
@@ -363,7 +359,7 @@ describe('the facts of a wait', () => {
   it.each([
     ['nobody', {}, { caller: null, vouchedBy: 'asserted', method: 'none' }],
     [
-      'a caller, of whom no more is told',
+      'a caller, without details',
       { caller: aCaller({ orgId: 'acme' }) },
       { caller: { provider: 'ops', userId: 'rita' }, vouchedBy: 'asserted', method: 'token' },
     ],
@@ -386,7 +382,7 @@ describe('the facts of a wait', () => {
       { source: 'slack' },
       { caller: null, source: 'slack', vouchedBy: 'chat:slack', method: 'chat' },
     ],
-  ])('are what was decided, and who stands behind it: %s', (_, more, expected) => {
+  ])('contain the decision and the proof of the approver: %s', (_, more, expected) => {
     const attempt = anAttempt({ verb: 'reject', note: ' no receipt ', ...more });
     const context = aContext({ deferral: aDeferral() });
     for (const type of ['deferral.decided', 'deferral.refused'] as const) {

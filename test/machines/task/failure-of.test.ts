@@ -31,7 +31,7 @@ const limited = (limits: Partial<TaskLimits>, more: Partial<TaskContext> = {}): 
   return { ...context, run: { ...context.run, limits: { ...defaultLimits, ...limits } } };
 };
 
-describe('the failure of a run that goes on asking for tools', () => {
+describe('the failure of a run that keeps requesting tools', () => {
   const [pay, payMore, lookUp] = [{}, { argsSha256: 'b2' }, { tool: 'look_up' }];
   const advice = '; give the agent a narrower task, or raise model.max_turns';
 
@@ -65,7 +65,7 @@ describe('the failure of a run that goes on asking for tools', () => {
       '3 model turns without an answer',
     ],
     ['the last call of another tool', 3, [pay, pay, lookUp], '3 model turns without an answer'],
-  ])('says how many turns it took and whether it repeats itself: %s', (_, turns, calls, took) => {
+  ])('states the number of turns and whether the calls repeat: %s', (_, turns, calls, took) => {
     const context = limited({ turns }, { exchanges: calls.map((call) => ended(call)) });
     expect(failureOf.tooManyTurns(context)).toStrictEqual({
       kind: 'turnLimit',
@@ -74,7 +74,7 @@ describe('the failure of a run that goes on asking for tools', () => {
   });
 });
 
-describe('the failure of a run that gets nothing but errors', () => {
+describe('the failure of a run with only errors', () => {
   it.each([
     ['one turn', 1, [ended({}, 'closed')], '1 model turn whose', 'closed'],
     ['two turns', 2, [ended(), ended({}, 'shut')], '2 model turns in a row whose', 'shut'],
@@ -87,7 +87,7 @@ describe('the failure of a run that gets nothing but errors', () => {
     ],
     ['no call', 2, [], '2 model turns in a row whose', ''],
   ])(
-    'says how many turns, and the last error as far as it fits: %s',
+    'states the number of turns, and the last error up to its limit: %s',
     (_, turns, exchanges, took, last) => {
       expect(failureOf.tooManyErrors(limited({ failedTurns: turns }, { exchanges }))).toStrictEqual(
         {
@@ -99,7 +99,7 @@ describe('the failure of a run that gets nothing but errors', () => {
   );
 });
 
-describe('the failure of a run that has used up what it may', () => {
+describe('the failure of a run that reached a limit', () => {
   const usage = { model: 'demo', inputTokens: 7, outputTokens: 5, duration: 0 };
   const spent = { ...nothingSpent, usage, time: 90_000 };
   const tokenLimit = {
@@ -114,17 +114,17 @@ describe('the failure of a run that has used up what it may', () => {
   it.each([
     ['tokens', { tokens: 10 }, tokenLimit],
     ['time', { time: 90_000 }, timeLimit],
-    ['tokens, where both are', { tokens: 10, time: 90_000 }, tokenLimit],
+    ['tokens, where both are reached', { tokens: 10, time: 90_000 }, tokenLimit],
     ['time, where tokens are left', { tokens: 13, time: 90_000 }, timeLimit],
   ])('names the limit: %s', (_, limits, failure) => {
     expect(failureOf.overspent(limited(limits, { spent }))).toStrictEqual(failure);
   });
 
-  it('is that of time while a call is still under way', () => {
+  it('names time while a call is still running', () => {
     expect(failureOf.outOfTime(limited({ time: 90_000 }))).toStrictEqual(timeLimit);
   });
 
-  it('is none where nothing is limited', () => {
+  it('is none without limits', () => {
     const sentence = 'the run has no limit of time';
     expect(() => failureOf.overspent(limited({}, { spent }))).toThrow(sentence);
     expect(() => failureOf.outOfTime(limited({}))).toThrow(sentence);
@@ -135,7 +135,7 @@ describe('the failure of a model', () => {
   it.each([
     [modelFailed('no quota'), 'no quota'],
     [said('hello'), ''],
-  ])('is in its own words', (thought, text) => {
+  ])('is its error text', (thought, text) => {
     expect(failureOf.ofModel(aTaskContext(), thought)).toStrictEqual({ kind: 'model', text });
   });
 });
@@ -146,7 +146,7 @@ describe('the failure of a call that governance stops', () => {
   const stepUp: Ruling = { kind: 'stepUp', requiredAcr: 'gold', text: 'no acr claim', ...told };
   const tool = 'issue_refund';
 
-  it.each(['deny', 'misfit'] as const)('names the layer that said no: %s', (kind) => {
+  it.each(['deny', 'misfit'] as const)('names the layer that stopped it: %s', (kind) => {
     const ruling: Ruling = { kind, layer: 'modify', text: 'not so', ...told };
     expect(failureOf.ofRuling(aTaskContext({ pending }), ruling)).toStrictEqual({
       kind: 'denied',
@@ -160,7 +160,7 @@ describe('the failure of a call that governance stops', () => {
     ['none', null, null],
     ['none', aCaller(), null],
     ['silver', aCaller({ acr: 'silver' }), 'silver'],
-  ])('says what level is missing, and that %s was presented', (_, requester, presentedAcr) => {
+  ])('names the missing level, and that %s was presented', (_, requester, presentedAcr) => {
     const { run } = aTaskContext();
     const context = aTaskContext({ pending, run: { ...run, requester } });
     expect(failureOf.ofRuling(context, stepUp)).toStrictEqual({
@@ -173,24 +173,24 @@ describe('the failure of a call that governance stops', () => {
     });
   });
 
-  it.each([allowed(), deferred()])('is none of a ruling that stops nothing', (ruling) => {
+  it.each([allowed(), deferred()])('is none for a ruling that allows the call', (ruling) => {
     expect(() => failureOf.ofRuling(aTaskContext({ pending }), ruling)).toThrow(
       `the ruling "${ruling.kind}" is no failure`,
     );
   });
 });
 
-describe('the failure of what may not go on', () => {
+describe('the failure of a stopped step', () => {
   const tool = 'issue_refund';
 
   it.each([
     [
-      'a message, with the words of the rule',
+      'a message, with the text of the rule',
       failureOf.ofPrompt(aRefusal('denied by guardrail: no')),
       { kind: 'denied', tool: null, layer: 'prompt', text: 'denied by guardrail: no' },
     ],
     [
-      'a message that nobody refused',
+      'a message that was not denied',
       failureOf.ofPrompt(null),
       { kind: 'denied', tool: null, layer: 'prompt', text: '' },
     ],
@@ -210,29 +210,29 @@ describe('the failure of what may not go on', () => {
       { kind: 'denied', tool, layer: 'output', text: 'denied by guardrail: no' },
     ],
     [
-      'a tool, in its own words',
+      'a tool, with its error text',
       failureOf.ofTool(aCall(), toolFailed('closed')),
       { kind: 'tool', tool, text: 'closed' },
     ],
     [
-      'a call that is barred',
+      'a refused call',
       failureOf.ofTool(aCall(), { ...toolFailed(''), kind: 'barred', error: 'not the one' }),
       { kind: 'tool', tool, text: 'not the one' },
     ],
     [
-      'a tool that returned, of which nothing is told',
+      'a tool that returned, without its result',
       failureOf.ofTool(aCall(), returned('secret')),
       { kind: 'tool', tool, text: '' },
     ],
     [
-      'a call of which nobody knows how it ended',
+      'a call with an unknown outcome',
       failureOf.outcomeUnknown(aCall()),
       {
         kind: 'interrupted',
         text: 'interrupted by service restart: issue_refund had started and its outcome is unknown',
       },
     ],
-  ])('is told: %s', (_, failure, expected) => {
+  ])('is described: %s', (_, failure, expected) => {
     expect(failure).toStrictEqual(expected);
   });
 });
@@ -255,7 +255,7 @@ describe('the failure of a wait', () => {
       { kind: 'rejected', tool, text: 'defer: rejected by Ann: no receipt' },
     ],
     [
-      'its time is over',
+      'a timeout',
       failureOf.timedOut(waiting),
       { kind: 'timedOut', tool, text: 'defer: no decision within 5m0s (auto-deny)' },
     ],
@@ -265,11 +265,11 @@ describe('the failure of a wait', () => {
       { kind: 'abandoned', tool, text: 'defer: abandoned by service restart' },
     ],
     [
-      'a caller that left',
+      'a disconnected caller',
       failureOf.abandoned(waiting, 'caller_disconnected'),
       { kind: 'abandoned', tool, text: 'defer: abandoned, caller disconnected' },
     ],
-  ])('is told: %s', (_, failure, expected) => {
+  ])('is described: %s', (_, failure, expected) => {
     expect(failure).toStrictEqual(expected);
   });
 
@@ -278,8 +278,8 @@ describe('the failure of a wait', () => {
   });
 });
 
-describe('the failure of a task whose chart says nothing more', () => {
-  it('points to what does', () => {
+describe('the failure of a task without a reason in its chart', () => {
+  it('points to the audit log', () => {
     const { interrupted, outcomeInLog, unreadable, crashed } = failureOf;
     expect([interrupted, outcomeInLog, unreadable, crashed]).toStrictEqual([
       { kind: 'interrupted', text: 'interrupted by service restart' },

@@ -21,23 +21,23 @@ const bob = { provider: 'ops', userId: 'bob' };
 const by = { provider: 'scripted', model: 'demo' };
 const exchanges = [{ call: aCall({ id: 'call-0' }), result: 'found' }];
 
-describe('a message that is kept while a call waits', () => {
+describe('a message that is stored while a call waits', () => {
   it.each([
     ['nobody', null, message],
     ['somebody', bob, { ...message, sender: bob }],
-    ['somebody with an email', ann, { ...message, sender: ann }],
-  ])('comes after all calls of the turn, and says who said it: %s', (_, sender, kept) => {
+    ['an author with an email', ann, { ...message, sender: ann }],
+  ])('comes after all calls of the turn, and names its author: %s', (_, sender, kept) => {
     const context = aTaskContext({ exchanges, pending: [aCall(), aCall({ id: 'call-2' })] });
     expect(followUpOf(context, message, sender)).toStrictEqual({ message: kept, sender, after: 3 });
   });
 });
 
-describe('who said a message', () => {
+describe('the author of a message', () => {
   it.each([
-    ['nobody leaves it as it is', null, undefined],
-    ['somebody without an email has none', bob, bob],
-    ['somebody with an email has it', ann, ann],
-    ['of a caller no more is told', aCaller({ orgId: 'acme', acr: 'gold' }), aCaller()],
+    ['an anonymous caller adds none', null, undefined],
+    ['a caller without an email adds none', bob, bob],
+    ['a caller with an email adds it', ann, ann],
+    ['no other property of a caller is added', aCaller({ orgId: 'acme', acr: 'gold' }), aCaller()],
   ])('%s', (_, caller, sender) => {
     expect(saidBy(message, caller)).toStrictEqual(
       sender === undefined ? message : { ...message, sender },
@@ -45,7 +45,7 @@ describe('who said a message', () => {
   });
 });
 
-describe('the room for what waits to be told to the model', () => {
+describe('the queue of messages to the model', () => {
   const sized = (bytes: number): Message => {
     const frame = Buffer.byteLength(JSON.stringify(aFollowUp('').message));
     return {
@@ -62,27 +62,27 @@ describe('the room for what waits to be told to the model', () => {
   const { bytes, messages } = followUpBound;
 
   it.each([
-    ['the last message of so many', waiting(messages - 1), message, false],
+    ['the last allowed message', waiting(messages - 1), message, false],
     ['one more', waiting(messages), message, true],
     [
-      'one more, once the model heard them',
+      'one more, after the model has read them',
       waiting(messages, { said: [{ after: 2, by, parts: [] }] }),
       message,
       false,
     ],
     [
-      'one more, while it has not',
+      'no further one, before the model has read them',
       waiting(messages, { said: [{ after: 1, by, parts: [] }] }),
       message,
       true,
     ],
     ['the last byte', waiting(0), sized(bytes), false],
     ['one byte more', waiting(0), sized(bytes + 1), true],
-  ])('is for %s', (_, context, further, full) => {
+  ])('has room for %s', (_, context, further, full) => {
     expect(isFull(context, further)).toBe(full);
   });
 
-  it('is shared by all messages that wait, and not by those that were heard', () => {
+  it('is shared by all waiting messages, without those that the model has read', () => {
     const half = sized(bytes / 2);
     const followUps = [aFollowUp('', { message: half, after: 2 })];
     const heard = [{ after: 2, by, parts: [] }];
@@ -96,8 +96,8 @@ describe('the room for what waits to be told to the model', () => {
   });
 });
 
-describe('who has spoken to the model', () => {
-  it('is whoever spoke in earlier tasks and runs, and in this one before the present calls', () => {
+describe('the speakers of a task', () => {
+  it('are the authors in earlier tasks and runs, and in this run before the current calls', () => {
     const { request } = aTaskInput();
     const { run } = aTaskContext();
     const context = aTaskContext({

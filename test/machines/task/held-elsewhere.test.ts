@@ -131,7 +131,7 @@ describe('a granted hold', () => {
     expect([step?.task.wakeAt, step?.task.ran]).toEqual([null, [started]]);
   });
 
-  it('stays as it is after its end, and before its grant', () => {
+  it('does not change after its end, or before its grant', () => {
     const end = closed({ status: 'succeeded' })?.task ?? aTask();
     expect(holdAfter(end, { type: 'hold.closed', outcome: { status: 'failed' } })).toBeNull();
     expect(holdAfter(aTask({ hold: requested }), { type: 'hold.taken', at: 1 })).toBeNull();
@@ -161,7 +161,7 @@ describe('a run of a hold', () => {
   const ruled = (ruling: Ruling) =>
     finish(finish(begin(input), 'accept', accepted()), 'govern', ruling);
 
-  it('ends where its call may run, received at once if nobody was asked', () => {
+  it('ends where its call may run, and is received at once if no approval was needed', () => {
     const { snapshot } = ruled(allowed());
     const { granted: call, account } = snapshot.context.run.hold ?? {};
     expect([snapshot.value, snapshot.context.pending]).toEqual(['completed', []]);
@@ -171,7 +171,7 @@ describe('a run of a hold', () => {
     expect(account).toEqual({ state: 'released', ...received });
   });
 
-  it('waits with what its program states, and a rejection ends it', () => {
+  it('waits with the arguments of its program, and ends with a rejection', () => {
     const rule = { onReject: 'tool_result', onTimeout: 'tool_result', context: 'refund' } as const;
     const waiting = ruled(deferred(aDeferral(rule)));
     const { deferral } = waiting.snapshot.context;
@@ -184,7 +184,7 @@ describe('a run of a hold', () => {
     expect(step(waiting, { type: 'deferral.decide', attempt }).snapshot.value).toBe('failed');
   });
 
-  it('is granted once it is approved, and received later', () => {
+  it('is granted at the approval, and received later', () => {
     const { snapshot } = released(ruled(deferred()));
     const { granted: call, account } = snapshot.context.run.hold ?? {};
     expect(snapshot.value).toBe('completed');

@@ -50,9 +50,9 @@ const interruptible: Record<Interruptible, { port: string | null; reach: () => P
 const isAbort = (line: string): boolean => line.startsWith('aborted');
 const states = Object.entries(interruptible);
 
-describe('a task that is called off', () => {
+describe('a task that is canceled', () => {
   it.each(states)(
-    'while %s ends at once and aborts what is under way',
+    'while %s ends at once and aborts the running work',
     async (state, { port, reach }) => {
       const run = await reach();
       expect(run.state).toBe(state);
@@ -91,7 +91,7 @@ describe('a task that is called off', () => {
     expect(run.factsOf('tool.started')).toEqual([]);
   });
 
-  it('does not hear a result that comes too late', async () => {
+  it('ignores a result that arrives late', async () => {
     const run = await interruptible.running.reach();
     run.send(cancel);
     const facts = [...run.facts];
@@ -102,7 +102,7 @@ describe('a task that is called off', () => {
 });
 
 describe('a task that a restart interrupts', () => {
-  it.each(states)('while %s fails and aborts what is under way', async (_, { port, reach }) => {
+  it.each(states)('while %s fails and aborts the running work', async (_, { port, reach }) => {
     const run = await reach();
     run.send(restart);
     expect(run.task).toMatchObject({ state: 'failed', text: 'interrupted by service restart' });
@@ -120,8 +120,8 @@ describe('a task that a restart interrupts', () => {
   });
 });
 
-describe('a caller that leaves', () => {
-  it.each(states)('does not disturb a task that is %s', async (state, { reach }) => {
+describe('a disconnected caller', () => {
+  it.each(states)('does not change a task that is %s', async (state, { reach }) => {
     const run = await reach();
     const journal = [...run.journal];
     run.send({ type: 'caller.left', at: times.ended });
@@ -150,19 +150,19 @@ describe('a tool', () => {
     expect(run.journal.at(-1)).toBe('runTool');
   });
 
-  it('does not start a second time when something else is saved while it runs', async () => {
+  it('does not start again when another part is stored during its run', async () => {
     const run = await interruptible.running.reach();
     for (const standing of ['first', 'repeatable', 'unknown'] as const) run.send(saved(standing));
     expect([run.state, run.inputs.runTool.length]).toEqual(['running', 1]);
   });
 
-  it('is not aborted when it has ended by itself', async () => {
+  it('is not aborted after it has ended by itself', async () => {
     const run = await interruptible.recording.reach();
     run.send(saved());
     expect(run.journal.filter((line) => line.startsWith('aborted'))).toEqual([]);
   });
 
-  it('holds back the next turn until its end was recorded', async () => {
+  it('delays the next turn until its end was recorded', async () => {
     const run = await interruptible.recording.reach();
     expect(run.inputs.think).toHaveLength(1);
     run.send(saved());

@@ -30,7 +30,7 @@ function standing({ snapshot, effects }: Step) {
 
 const ended = (limit: string) => ['note', { type: 'session.ended', state: 'failed', limit }];
 
-describe('what a run has used up', () => {
+describe('the usage of a run', () => {
   const thought = (inputTokens: number, outputTokens: number, more = {}) => ({
     ...said(''),
     duration: 10,
@@ -39,7 +39,7 @@ describe('what a run has used up', () => {
     ...more,
   });
 
-  it('is what its turns and calls cost, and nothing less whatever a provider counts', () => {
+  it('is the sum of its turns and calls, and never negative', () => {
     const once = spendTurn(nothingSpent, thought(90, 10, { estimatedTokens: 60 }));
     const usage = { model: 'demo', inputTokens: 90, outputTokens: 10, duration: 10 };
     expect(once).toEqual({ turns: 0, time: 10, usage, tokensPerEstimate: 1.5 });
@@ -65,15 +65,15 @@ describe('what a run has used up', () => {
 
   it.each([
     ['counts nothing', 0, { estimatedTokens: 60 }],
-    ['counts less than nothing', -90, { estimatedTokens: 60 }],
-    ['is asked by nobody who estimates', 90, {}],
-    ['is asked what is estimated to be nothing', 90, { estimatedTokens: 0 }],
-  ])('is corrected as before by a provider that %s', (_, tokens, more) => {
+    ['returns a negative count', -90, { estimatedTokens: 60 }],
+    ['has no estimate', 90, {}],
+    ['has an estimate of zero', 90, { estimatedTokens: 0 }],
+  ])('is corrected with the last factor for a provider that %s', (_, tokens, more) => {
     const before = { ...nothingSpent, tokensPerEstimate: 2 };
     expect(spendTurn(before, thought(tokens, 0, more)).tokensPerEstimate).toBe(2);
   });
 
-  it('is all the tokens that were read and written, and none before the first turn', () => {
+  it('is all read and written tokens, and zero before the first turn', () => {
     const usage = { model: 'demo', inputTokens: 90, outputTokens: 10, duration: 7 };
     expect([tokensOf(nothingSpent), tokensOf({ ...nothingSpent, usage })]).toEqual([0, 100]);
   });
@@ -86,7 +86,7 @@ describe('what a run has used up', () => {
     [{ time: 11 }, 0, null],
     [{ time: 11 }, 1, 'time'],
     [{ tokens: 100, time: 10 }, 0, 'tokens'],
-  ])('reaches of the limits %j, %d ms later, %s', (limits, busy, reached) => {
+  ])('of the limits %j, %d ms later, reaches %s', (limits, busy, reached) => {
     const usage = { model: 'demo', inputTokens: 90, outputTokens: 10, duration: 0 };
     const spent = { ...nothingSpent, usage, time: 10 };
     expect(limitReached(spent, { ...none, ...limits }, busy)).toBe(reached);
@@ -111,10 +111,10 @@ describe('the limit that ended a run', () => {
   });
 });
 
-describe('the limit of tokens', () => {
+describe('the token limit', () => {
   const limits = { ...none, tokens: 16 };
 
-  it('ends a run that wants a tool, before the tool is ruled on', () => {
+  it('ends a run that requests a tool, before the tool is ruled on', () => {
     const once = finish(begin({ limits: { ...none, tokens: 8 } }), 'think', said('', [aCall()]));
     expect(standing(once)).toEqual({
       value: 'failed',
@@ -137,14 +137,14 @@ describe('the limit of tokens', () => {
     });
   });
 
-  it('takes an answer that reaches it: the answer is paid for', () => {
+  it('accepts an answer that reaches it', () => {
     expect(
       finish(begin({ limits: { ...none, tokens: 1 } }), 'think', said('hi')).snapshot.value,
     ).toBe('completed');
   });
 });
 
-describe('the limit of time', () => {
+describe('the time limit', () => {
   const limits = { ...none, time: 500 };
   const text =
     'the run was ended after 500ms of work; give the agent a narrower task, or raise model.max_time';
@@ -154,7 +154,7 @@ describe('the limit of time', () => {
     return step(finish(run, 'govern', allowed()), saved());
   };
 
-  it('ends a run between two calls, and starts no more', () => {
+  it('ends a run between two calls, and starts no further call', () => {
     const over = finish(running(), 'runTool', returned('done'));
     expect(standing(step(over, saved()))).toEqual({
       value: 'failed',
@@ -163,7 +163,7 @@ describe('the limit of time', () => {
     });
   });
 
-  it('aborts the call that takes longer than is left, and says in the log how it ended', () => {
+  it('aborts a call that exceeds the rest of the time, and logs its end', () => {
     const at = times.began + 488;
     const before = step(running(), { type: 'time.passed', at, busy: 487 });
     expect(before.snapshot.value).toEqual({ working: { executing: { calling: 'running' } } });
@@ -188,14 +188,14 @@ describe('the limit of time', () => {
 });
 
 describe('a run without limits of tokens and time', () => {
-  it('goes on however much it used up', () => {
+  it('continues with any usage', () => {
     const costly = { ...said('', [aCall()]), inputTokens: 1e9, duration: 1e9 };
     expect(finish(begin(), 'think', costly).snapshot.value).toEqual({ working: 'governing' });
   });
 });
 
-describe('a model that asks for other things all the time', () => {
-  it('is not said to repeat itself', () => {
+describe('a model that makes different requests each turn', () => {
+  it('is not reported as repeating itself', () => {
     let run = begin({ limits: { ...none, turns: 2 } });
     for (const id of ['call-1', 'call-2']) {
       const call = aCall({ id, argsSha256: id });

@@ -32,7 +32,7 @@ const failure = {
 };
 
 describe('a call that needs credentials', () => {
-  it('has them made before its start is recorded', () => {
+  it('receives them before its start is recorded', () => {
     expect(seen(minting())).toEqual({
       value: { working: { executing: 'minting' } },
       tags: ['working'],
@@ -40,7 +40,7 @@ describe('a call that needs credentials', () => {
     });
   });
 
-  it('has them made after its approval, not before', () => {
+  it('receives them after its approval, not before', () => {
     const credential = 'static' as const;
     const parked = finish(governing(), 'govern', { ...deferred(), credential });
     expect(parked.effects).not.toContainEqual(mint);
@@ -53,7 +53,7 @@ describe('a call that needs credentials', () => {
     expect(approved.effects.at(-1)).toEqual(mint);
   });
 
-  it('starts once they are there', () => {
+  it('starts once they were issued', () => {
     const begun = finish(minting(), 'mint', minted());
     expect(seen(begun)).toEqual({
       value: { working: { executing: { calling: 'starting' } } },
@@ -80,7 +80,7 @@ describe('a call that needs credentials', () => {
     expect(running.effects.at(-1)).toMatchObject(['start', 'runTool', { needsCredential: true }]);
   });
 
-  it('never starts when they cannot be made', () => {
+  it('never starts when they cannot be issued', () => {
     const denied = finish(minting(), 'mint', minted('the token service said no'));
     expect(seen(denied)).toEqual({
       value: 'failed',
@@ -93,7 +93,7 @@ describe('a call that needs credentials', () => {
     });
   });
 
-  it('can be called off while they are made', () => {
+  it('can be canceled while they are issued', () => {
     const event = { type: 'task.cancel', reason: 'timeout', at: times.began } as const;
     expect(seen(step(minting(), event))).toEqual({
       value: 'canceled',
@@ -106,7 +106,7 @@ describe('a call that needs credentials', () => {
     });
   });
 
-  it('lets go of them when it is called off before it ran', () => {
+  it('discards them when it is canceled before its start', () => {
     const begun = finish(minting(), 'mint', minted());
     const event = { type: 'task.cancel', reason: 'timeout', at: times.began } as const;
     expect(step(begun, event).effects).toContainEqual(['dropCredential', 'call-1']);
@@ -114,7 +114,7 @@ describe('a call that needs credentials', () => {
 });
 
 describe('a call that a restart repeats', () => {
-  it('gets new credentials, and no second start', () => {
+  it('receives new credentials, and its start is recorded once', () => {
     expect(seen(mintingAgain())).toEqual({
       value: { working: { executing: 'minting' } },
       tags: ['working'],
@@ -171,7 +171,7 @@ describe('a call that a restart repeats', () => {
 });
 
 describe('the next call of a turn', () => {
-  it('is not given the credentials of the one before', () => {
+  it('does not receive the credentials of the call before', () => {
     const second = aCall({ id: 'call-2', tool: 'look_up' });
     const ruling = { ...allowed(), credential: 'static' as const };
     const first = finish(governing([aCall(), second]), 'govern', ruling);

@@ -27,8 +27,8 @@ const escalation = {
   wait: 225_000,
 };
 
-describe('a deferral whose time goes by', () => {
-  it('waits for the first of its moments', () => {
+describe('the waiting time of a deferral', () => {
+  it('runs to the first of its moments', () => {
     const wakeAt = ({ snapshot }: Step) => describeTask(snapshot, 0, 1, null).wakeAt;
     expect([asked(nudged()), asked()].map(wakeAt)).toEqual([times.reminded, times.expired]);
   });
@@ -37,7 +37,7 @@ describe('a deferral whose time goes by', () => {
     ['asked', asked],
     ['reminded', reminded],
     ['escalated', escalated],
-  ] as const)('does nothing in %s before its next moment, whoever says that it came', (_, from) => {
+  ] as const)('changes nothing in %s before its next moment, for any early event', (_, from) => {
     const state = from(nudged());
     const early = passes(state, times.reminded - 1);
     expect(early.effects).toEqual([]);
@@ -52,7 +52,7 @@ describe('a deferral whose time goes by', () => {
     });
   });
 
-  it('asks somebody else as well at three quarters', () => {
+  it('escalates at three quarters', () => {
     const after = [['note', escalation]];
     const state = { value: { deferred: 'escalated' }, tags: ['deferred', 'escalated'] };
     expect(seen(passes(reminded(), times.escalated))).toEqual({ ...state, effects: after });
@@ -63,7 +63,7 @@ describe('a deferral whose time goes by', () => {
     ['asked', asked],
     ['reminded', reminded],
     ['escalated', escalated],
-  ])('ends at the end of it, having been %s', (_stage, reach) => {
+  ])('ends with a timeout after it was %s', (_stage, reach) => {
     const ended = passes(reach(nudged()), times.expired);
     expect(ended.snapshot.value).toBe('failed');
     expect(ended.effects).not.toContainEqual(['note', reminder]);
@@ -74,13 +74,13 @@ describe('a deferral whose time goes by', () => {
     ['asked', asked],
     ['reminded', reminded],
     ['escalated', escalated],
-  ])('can be decided at any time, having been %s', (_stage, reach) => {
+  ])('allows a decision at any time after it was %s', (_stage, reach) => {
     expect(released(reach(nudged())).snapshot.value).toEqual({
       working: { executing: { calling: 'starting' } },
     });
   });
 
-  it('keeps the approvals it has when it reminds and escalates', () => {
+  it('keeps the approvals at a reminder and an escalation', () => {
     const deferral = { ...nudged(), quorum: 2 };
     const first = step(asked(deferral), { type: 'deferral.decide', attempt: anAttempt() });
     const later = passes(passes(first, times.reminded), times.escalated);
@@ -95,7 +95,7 @@ describe('the next moment of a deferral', () => {
     ['asked', asked, times.reminded],
     ['reminded', reminded, times.escalated],
     ['escalated', escalated, times.expired],
-  ] as const)('of a task that was %s is when it is woken', (stage, reach, wakeAt) => {
+  ] as const)('of a task that was %s is its wake-up time', (stage, reach, wakeAt) => {
     const { snapshot } = reach(nudged());
     expect(describeTask(snapshot, 1, 1, null)).toMatchObject({ stage, wakeAt });
   });

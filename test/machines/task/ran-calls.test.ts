@@ -38,7 +38,7 @@ describe('the calls of a run that started', () => {
     ['succeeded', returned('found'), {}],
     ['failed', toolFailed('no'), {}],
     ['withheld', withheld('secret'), { labels: ['deny_output[0]'] }],
-  ] as const)('are kept as %s once they ended', async (outcome, ended, labels) => {
+  ] as const)('are stored as %s once they ended', async (outcome, ended, labels) => {
     for (const onToolError of ['fail', 'return'] as const) {
       const run = await started(onToolError);
       await run.finish('runTool', ended);
@@ -46,13 +46,13 @@ describe('the calls of a run that started', () => {
     }
   });
 
-  it('are kept as unknown when the task ends first', async () => {
+  it('are stored as unknown when the task ends first', async () => {
     const run = await started();
     run.send({ type: 'task.cancel', reason: 'timeout', at: times.ended });
     expect(run.task).toMatchObject({ state: 'canceled', ran: [{ ...ran, outcome: 'unknown' }] });
   });
 
-  it('are none where a call was barred', async () => {
+  it('do not include a refused call', async () => {
     const run = await started();
     const { findings, rewrites, checking, duration, at } = toolFailed('changed');
     const outcome = { findings, rewrites, checking, duration, at };
@@ -60,7 +60,7 @@ describe('the calls of a run that started', () => {
     expect(run.task.ran).toBe(undefined);
   });
 
-  it('name who released them', () => {
+  it('name their approvers', () => {
     const begun = step(released(restingStates.asked(), anAttempt({ approver: 'Ann' })), saved());
     expect(begun.snapshot.context.run.ran).toEqual([
       { ...ran, tool: 'issue_refund', outcome: 'unknown', approver: 'Ann' },
@@ -74,7 +74,7 @@ describe('the calls of a run that started', () => {
     expect(run.task.ran?.map(({ args }) => args.length)).toEqual([300]);
   });
 
-  it('are named where the model fails after them, instead of the advice to try again', async () => {
+  it('are named when the model fails after them, instead of the advice to try again', async () => {
     const run = await started();
     await run.finish('runTool', returned('found'));
     run.send(saved());
@@ -85,8 +85,8 @@ describe('the calls of a run that started', () => {
   });
 });
 
-describe('the calls that a further run carries', () => {
-  it('are the newest of what started, by their time, each once', () => {
+describe('the calls that a further run receives', () => {
+  it('are the newest that started, by time, each once', () => {
     const calls = Array.from({ length: 60 }, (_, at) => ({ ...ran, callId: `call-${at}`, at }));
     const tasks = [
       aTask({ ran: calls.slice(30) }),
@@ -99,7 +99,7 @@ describe('the calls that a further run carries', () => {
     expect(ranInRun({})).toEqual([]);
   });
 
-  it('are not the call itself', () => {
+  it('do not include the call itself', () => {
     expect(earlierEqual([ran], call)).toBe(null);
     expect(earlierEqual([ran], { ...call, id: 'call-2' })).toEqual({
       callId: 'call-1',
@@ -113,7 +113,7 @@ describe('all calls of a session', () => {
   const before = (count: number): RanCall[] =>
     Array.from({ length: count }, (_, at) => ({ ...one, callId: `c-${at}`, at, isEarlier: true }));
 
-  it('are each there once, oldest first', () => {
+  it('are listed once each, oldest first', () => {
     const later = { ...one, callId: 'later', at: 100 };
     const tasks = [aTask({ ran: [...before(2), later] }), aTask({ ran: before(3) })];
     expect(allRan(tasks)?.map(({ callId }) => callId)).toEqual(['c-0', 'c-1', 'c-2', 'later']);

@@ -14,10 +14,10 @@ const context = aTaskContext({ pending: [aCall(), aCall({ id: 'call-2', tool: 'l
 const ofCall = { callId: 'call-1', tool: 'issue_refund' };
 const finding = { gate: 'redact', decision: 'redact', rule: 'redact.email' } as const;
 
-describe('the record of a message that was denied', () => {
+describe('the record of a denied message', () => {
   it.each([
     ['says why', aRefusal('denied by guardrail: no'), 'denied by guardrail: no'],
-    ['says nothing where nobody says why', null, ''],
+    ['contains no reason where none is given', null, ''],
   ])('%s', (_, refusal, reason) => {
     expect(recordOf.prompt(refusal, 0.25)).toStrictEqual({
       callId: null,
@@ -32,8 +32,8 @@ describe('the record of a message that was denied', () => {
 
 describe('the record of the credentials of a call', () => {
   it.each([
-    ['that were made names who made them', minted(), 'allow', 'issued by static'],
-    ['that were not says why', minted('no role'), 'deny', 'no role'],
+    ['that were issued names the issuer', minted(), 'allow', 'issued by static'],
+    ['that were not issued contains the reason', minted('no role'), 'deny', 'no role'],
   ])('%s', (_, outcome, decision, reason) => {
     expect(recordOf.credentials(context, outcome)).toStrictEqual({
       ...ofCall,
@@ -49,11 +49,11 @@ describe('the record of the output of a call', () => {
   const [allow, modify] = ['allow', 'modify'];
 
   it.each([
-    ['that no rule touched', returned('ok'), allow, 'no rule changes it'],
+    ['that no rule changed', returned('ok'), allow, 'no rule changes it'],
     ['of a tool that failed', toolFailed('closed'), allow, 'no rule changes it'],
     ['that was withheld', withheld('denied by guardrail: no'), 'deny', 'denied by guardrail: no'],
     [
-      'in which something was redacted',
+      'with a redaction',
       { ...returned('ok'), findings: [finding] },
       modify,
       'rewritten by redact.email',
@@ -70,7 +70,7 @@ describe('the record of the output of a call', () => {
       modify,
       'rewritten by redact.email, redact.email, modify output 1, modify output 2',
     ],
-  ])('%s says so, and how long the rules took', (_, outcome, decision, reason) => {
+  ])('%s contains that, and the duration of the rules', (_, outcome, decision, reason) => {
     expect(recordOf.output(context, outcome)).toStrictEqual({
       ...ofCall,
       layer: 'output',

@@ -10,7 +10,7 @@ import { times } from '../../helpers/task-fixtures.ts';
 const calling = { working: { executing: { calling: 'running' } } };
 const starting = { working: { executing: { calling: 'starting' } } };
 
-describe('a snapshot that a task goes on from', () => {
+describe('a snapshot that a task resumes from', () => {
   const context = (startedAt?: number | null): KeptSnapshot['context'] =>
     startedAt === undefined ? {} : { startedAt };
   const kept = (startedAt?: number | null): KeptSnapshot => ({
@@ -26,20 +26,20 @@ describe('a snapshot that a task goes on from', () => {
     context: { startedAt },
   });
 
-  it.each([0, times.began])('is back at the start of a call that started at %d', (startedAt) => {
+  it.each([0, times.began])('is the one at the start of a call that started at %d', (startedAt) => {
     expect(rewindCall(kept(startedAt))).toStrictEqual(atStart(startedAt));
     expect(restorableSnapshot(kept(startedAt), taskMachineVersion)).toStrictEqual(
       atStart(startedAt),
     );
   });
 
-  it.each([null, undefined])('is as it was kept while no call has started: %s', (startedAt) => {
+  it.each([null, undefined])('is unchanged while no call has started: %s', (startedAt) => {
     const snapshot = kept(startedAt);
     expect(rewindCall(snapshot)).toBe(snapshot);
   });
 
   it.each(['governing', { executing: 'minting' }])(
-    'is where its call is taken up, to be ruled on anew, when it was %o',
+    'goes back to before its call, which is ruled on again, when it was %o',
     (working) => {
       const snapshot = { ...kept(null), value: { working } };
       expect(rewindCall(snapshot)).toStrictEqual({
@@ -50,7 +50,7 @@ describe('a snapshot that a task goes on from', () => {
     },
   );
 
-  it('is none of what was no snapshot', () => {
+  it('is none for an invalid snapshot', () => {
     expect(() => restorableSnapshot(null, taskMachineVersion)).toThrow(TypeError);
     expect(() => restorableSnapshot({}, taskMachineVersion)).toThrow(TypeError);
   });

@@ -42,7 +42,7 @@ describe('a stored task', () => {
     ['asked', parkedRun],
     ['starting', startingRun],
     ['recording', recordingRun],
-  ])('that is %s is plain JSON and comes back as it was', async (state, reach) => {
+  ])('that is %s is plain JSON and is restored unchanged', async (state, reach) => {
     const run = await reach();
     const persisted = run.actor.getPersistedSnapshot();
     expect(JSON.parse(JSON.stringify(persisted))).toEqual(persisted);
@@ -59,7 +59,7 @@ describe('a stored task', () => {
 });
 
 describe('a stored task that was deferred', () => {
-  it('still has its deadline', async () => {
+  it('keeps its deadline', async () => {
     const restored = restore(await parkedRun(), times.decided);
     restored.clock.set(times.expired - 1);
     expect(restored.task.state).toBe('deferred');
@@ -70,7 +70,7 @@ describe('a stored task that was deferred', () => {
     });
   });
 
-  it('is denied at once when its deadline passed meanwhile', async () => {
+  it('is denied at once when its deadline has passed', async () => {
     const restored = restore(await parkedRun(), times.expired * 2);
     restored.clock.increment(0);
     expect(restored.task.failure?.kind).toBe('timedOut');
@@ -79,7 +79,7 @@ describe('a stored task that was deferred', () => {
     ]);
   });
 
-  it('can still be approved, and the wait counts from the first day', async () => {
+  it('can still be approved, and its wait counts from its first day', async () => {
     const restored = restore(await parkedRun(), times.decided);
     await restored.decide(anAttempt());
     expect(restored.factsOf('deferral.decided')).toMatchObject([{ wait: 28_000 }]);
@@ -106,12 +106,12 @@ describe('a stored task that was deferred', () => {
 });
 
 describe('a stored task whose call had started', () => {
-  it('asks for the standing of the start and notes it no second time', async () => {
+  it('requests the standing of the start and records it once', async () => {
     const restored = restore(await startingRun(), times.decided);
     expect([restored.journal, restored.awaited]).toEqual([[], 'disk']);
   });
 
-  it('fails without running it when nobody knows how it ended', async () => {
+  it('fails without a second run when the outcome is unknown', async () => {
     const restored = restore(await startingRun(), times.decided);
     restored.send(saved('unknown', times.ended));
     const text =
@@ -138,7 +138,7 @@ describe('a stored task whose call had started', () => {
     ]);
   });
 
-  it('runs it again under the same id when it may be repeated', async () => {
+  it('runs a repeatable call again under the same id', async () => {
     const restored = restore(await startingRun(), times.decided);
     restored.send(saved('repeatable'));
     await restored.finish('runTool', returned('refunded'));
@@ -146,7 +146,7 @@ describe('a stored task whose call had started', () => {
     expect(restored.facts.map(({ type }) => type)).toEqual(['tool.ended']);
   });
 
-  it('can still be called off', async () => {
+  it('can still be canceled', async () => {
     const restored = restore(await startingRun(), times.decided);
     restored.send({ type: 'task.cancel', reason: 'timeout', at: times.ended });
     expect(restored.task.state).toBe('canceled');
@@ -155,7 +155,7 @@ describe('a stored task whose call had started', () => {
 });
 
 describe('a stored task whose call had ended', () => {
-  it('records the end again and goes on with the next call', async () => {
+  it('records the end again and continues with the next call', async () => {
     const restored = restore(await recordingRun(), times.ended);
     expect([restored.journal, restored.awaited]).toEqual([[], 'disk']);
     restored.send(saved());
@@ -167,7 +167,7 @@ describe('a stored task whose call had ended', () => {
     ]);
   });
 
-  it('answers a second decision with the first', async () => {
+  it('answers a second decision with the first one', async () => {
     const restored = restore(await recordingRun(), times.ended);
     await restored.decide(anAttempt({ verb: 'reject', at: times.ended }));
     expect(restored.answers).toMatchObject([

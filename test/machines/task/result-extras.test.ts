@@ -18,14 +18,14 @@ function ended(governing: Step, end: (step: Step) => Step) {
   return [state, text, shown];
 }
 
-it('a run without a model shows what its result has beyond the text', () => {
+it('a run without a model shows the extra parts of its result next to the text', () => {
   const governing = finish(restingStates.accepting(), 'accept', accepted());
   expect(ended(governing, (completed) => completed)).toEqual(['completed', 'done', extras]);
 });
 
 const answer = (thinking: Step): Step => finish(thinking, 'think', said('done'));
 
-it('a run with a model shows the text of its model as its text', () => {
+it('a run with a model shows the answer of its model as its text', () => {
   expect(ended(restingStates.governing(), answer)).toEqual(['completed', 'done', undefined]);
 });
 
@@ -42,7 +42,7 @@ function answered(results: JsonObject[][]): Part[] | null {
   return describeTask(answer(thinking).snapshot, 0, 1, null).answer;
 }
 
-it('the answer of a model has the pictures, sounds, files and web addresses of its calls', () => {
+it('the answer of a model contains the pictures, sounds, files and web addresses of its calls', () => {
   const said: JsonObject[] = [
     { type: 'image', mimeType: 'image/png', data: 'AA==' },
     { type: 'audio', data: 'BB==' },
@@ -64,7 +64,7 @@ it('the answer of a model has the pictures, sounds, files and web addresses of i
   ]);
 });
 
-it('the files of the newest calls are kept, up to 1 MiB in all', () => {
+it('the files of the newest calls are stored, up to 1 MiB in all', () => {
   const picture = (letter: string): JsonObject => ({ type: 'image', data: letter.repeat(400_000) });
   const files = answered(['A', 'B', 'C'].map((letter) => [picture(letter)]));
   const letters = files?.flatMap((part) => (part.kind === 'file' ? [part.file.bytes?.[0]] : []));

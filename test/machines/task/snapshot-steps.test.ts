@@ -28,12 +28,12 @@ describe('a snapshot of an older chart', () => {
     [oldestTaskMachineVersion, ['to 2', 'to 3']],
     [oldestTaskMachineVersion + 1, ['to 3']],
     [oldestTaskMachineVersion + 2, []],
-  ])('takes the steps from version %i on, in their order', (version, steps) => {
+  ])('passes the steps from version %i on, in order', (version, steps) => {
     expect(presentSnapshot(snapshot, version, madeUp).context).toEqual({ steps });
     expect(snapshot.context).toEqual({ steps: [] });
   });
 
-  it('has one step for each version before the present one', () => {
+  it('has one step for each version before the current one', () => {
     expect(snapshotSteps).toHaveLength(taskMachineVersion - oldestTaskMachineVersion);
     const versions = [oldestTaskMachineVersion - 1, oldestTaskMachineVersion, taskMachineVersion];
     expect([...versions, taskMachineVersion + 1].map(isKnownVersion)).toEqual([
@@ -75,7 +75,7 @@ describe('a recorded snapshot', () => {
     );
   });
 
-  it.each(recorded)('of version $version, $state, resumes as the present chart', async (row) => {
+  it.each(recorded)('of version $version, $state, resumes in the current chart', async (row) => {
     const run = await recordedStates[row.state]();
     const present = run.stored() as unknown as KeptSnapshot;
     const kept = presentSnapshot(row.snapshot, row.version);

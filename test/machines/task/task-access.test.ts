@@ -38,19 +38,24 @@ describe('a task', () => {
     ['the same person', acme, task(acme), [true, true, true]],
     ['a colleague', caller('bob', 'acme'), task(acme), [true, false, true]],
     ['somebody elsewhere', caller('eve', 'globex'), task(acme), [false, false, true]],
-    ['somebody elsewhere of that name', caller('ann', 'globex'), task(acme), [false, false, true]],
-    ['somebody of none', caller('bob'), task(acme), [true, false, true]],
-    ['the same person, of none now', caller('ann'), task(acme), [true, true, true]],
-    ['a task of none', acme, task(caller('bob')), [true, false, true]],
+    [
+      'a person elsewhere with that name',
+      caller('ann', 'globex'),
+      task(acme),
+      [false, false, true],
+    ],
+    ['a caller without an organisation', caller('bob'), task(acme), [true, false, true]],
+    ['the same person, now without an organisation', caller('ann'), task(acme), [true, true, true]],
+    ['a caller of a task without an organisation', acme, task(caller('bob')), [true, false, true]],
     ['another provider', { ...acme, provider: 'other' }, task(acme), [true, false, true]],
-    ['a task of nobody', acme, task(null), [true, false, true]],
+    ['a caller of a task without an owner', acme, task(null), [true, false, true]],
     ['nobody', null, task(acme), [true, false, true]],
-    ['nobody at a task of nobody', null, task(null), [true, true, true]],
+    ['an anonymous caller of an anonymous task', null, task(null), [true, true, true]],
     ['the operator', runtime, task(acme), [true, true, true]],
     ['a chat', chat, task(chat), [true, true, true]],
     ['a chat, of an earlier release', chat, task(runtime), [true, true, true]],
-    ['a chat where somebody lies in wait', chat, task(caller('eve')), [false, false, false]],
-    ['a chat where nobody is signed in', chat, task(null), [false, false, false]],
+    ['a chat where another person could listen', chat, task(caller('eve')), [false, false, false]],
+    ['a chat without a signed-in person', chat, task(null), [false, false, false]],
     [
       'a listed approver',
       caller('bob', 'acme', ' Bob@Acme.example'),
@@ -70,13 +75,13 @@ describe('a task', () => {
       [true, false, true],
     ],
     [
-      'anybody where no list applies',
+      'any caller where no list applies',
       caller('bob', 'acme', 'bob@acme.example'),
       task(acme, held(null)),
       [true, false, true],
     ],
     [
-      'anybody where the list is malformed',
+      'any caller where the list is malformed',
       caller('bob', 'acme', 'bob@acme.example'),
       task(acme, held([])),
       [true, false, true],
@@ -86,7 +91,7 @@ describe('a task', () => {
     expect(accesses.map((access) => isWithin(scopeOf(access, looks), looked))).toEqual(expected);
   });
 
-  it('tells a listed approver who comes second who was first, and nobody else', () => {
+  it('names the first decider only to a listed approver who decides second', () => {
     const settled = {
       id: 'd',
       tool: 'pay',
@@ -119,27 +124,27 @@ describe('a decision on a task', () => {
     // Whose decision, on which task: within org, requester, any.
     ['the daemon', runtime, task(acme), [true, true, true]],
     ['who asked', acme, task(acme), [true, true, true]],
-    ['who asked, of one that was decided', acme, task(acme, settled), [true, true, true]],
+    ['the requester of a decided one', acme, task(acme, settled), [true, true, true]],
     ['a listed approver', bob, task(acme, held(listed.approvers)), [true, true, true]],
-    ['one who was listed', bob, task(acme, settled), [true, true, true]],
-    ['one who was not', caller('joe', 'acme'), task(acme, settled), [true, false, true]],
-    ['one who would have been', bob, task(acme), [true, false, true]],
+    ['a formerly listed approver', bob, task(acme, settled), [true, true, true]],
+    ['an unlisted approver', caller('joe', 'acme'), task(acme, settled), [true, false, true]],
+    ['an approver who would have been listed', bob, task(acme), [true, false, true]],
     [
-      'one who was listed, of none now',
+      'a formerly listed approver without an organisation',
       caller('bob', undefined, 'bob@acme.example'),
       task(acme, settled),
       [true, true, true],
     ],
     [
-      'one of that name elsewhere',
+      'a person elsewhere with that name',
       caller('bob', 'globex', 'bob@acme.example'),
       task(acme, settled),
       [false, false, true],
     ],
     ['nobody', null, task(acme), [true, false, true]],
-    ['nobody, of one that was decided', null, task(acme, settled), [true, false, true]],
+    ['an anonymous caller of a decided one', null, task(acme, settled), [true, false, true]],
     ['a chat', chat, task(acme, settled), [false, false, false]],
-  ])('may be put to it, or not, by %s', (_, who, what, expected) => {
+  ])('may be made, or not, by %s', (_, who, what, expected) => {
     const accesses = ['org', 'requester', 'any'] as const;
     expect(accesses.map((access) => mayDecide(scopeOf(access, who), what))).toEqual(expected);
   });
@@ -155,7 +160,7 @@ describe('the scope of a caller', () => {
   it.each([
     ['somebody', acme, organisation, { kind: 'own', owner, listedAs: [email] }],
     [
-      'somebody of no organisation',
+      'a caller without an organisation',
       caller('bob'),
       all,
       { kind: 'own', owner: { provider: 'idp', userId: 'bob' }, listedAs: [] },
@@ -163,13 +168,13 @@ describe('the scope of a caller', () => {
     ['nobody', null, all, { kind: 'own', owner: null, listedAs: [] }],
     ['the operator', runtime, all, all],
     ['a chat', chat, conversations, conversations],
-  ])('is that of %s alone', (_, who, org, requester) => {
+  ])('contains only %s', (_, who, org, requester) => {
     const any = who === chat ? conversations : all;
     const accesses = ['org', 'requester', 'any'] as const;
     expect(accesses.map((access) => scopeOf(access, who))).toStrictEqual([org, requester, any]);
   });
 
-  it('is everything for the daemon itself', () => {
+  it('contains everything for the daemon itself', () => {
     expect([isWithin(everything, task(acme)), isWithin(everything, task(null))]).toEqual([
       true,
       true,
@@ -177,22 +182,22 @@ describe('the scope of a caller', () => {
   });
 });
 
-describe('whom a task belongs to', () => {
+describe('the owner of a task', () => {
   const ann = { provider: 'idp', userId: 'ann', orgId: 'acme' };
   const bob = { provider: 'idp', userId: 'bob' };
 
   it.each([
     ['who asked', acme, undefined, ann],
-    ['who asked, of no organisation', caller('bob'), undefined, bob],
+    ['the requester, without an organisation', caller('bob'), undefined, bob],
     ['nobody', null, undefined, null],
-    ['who it was given to', acme, bob, bob],
-    ['nobody, whoever asked since', acme, null, null],
+    ['the person who received it', acme, bob, bob],
+    ['no one, for any later caller', acme, null, null],
   ])('is %s', (_, requester, owner, expected) => {
     const owned = owner === undefined ? { requester } : { requester, owner };
     expect(ownerOf(owned)).toStrictEqual(expected);
   });
 
-  it('tells no more of a caller than whose it is', () => {
+  it('contains no other property of the caller', () => {
     const told = { ...acme, workspaceId: 'w-1', acr: 'gold' };
     expect([asOwner(told), asOwner(caller('bob'))]).toStrictEqual([ann, bob]);
   });
@@ -201,29 +206,44 @@ describe('whom a task belongs to', () => {
 describe('two callers', () => {
   it.each([
     ['the same', acme, caller('ann', 'acme'), true],
-    ['the same of no organisation', caller('ann'), caller('ann'), true],
-    ['one of another organisation', acme, caller('ann', 'globex'), false],
-    ['one of none', acme, caller('ann'), false],
-    ['another of the organisation', acme, caller('bob', 'acme'), false],
-    ['one of another provider', acme, { ...acme, provider: 'other' }, false],
-    ['somebody and nobody', acme, null, false],
-    ['somebody of none and nobody', caller('ann'), null, false],
-    ['nobody and nobody', null, null, true],
-  ])('are one, or not: %s', (_, one, other, expected) => {
+    ['the same person without an organisation', caller('ann'), caller('ann'), true],
+    ['a person of another organisation', acme, caller('ann', 'globex'), false],
+    ['a person without an organisation', acme, caller('ann'), false],
+    ['another person of the organisation', acme, caller('bob', 'acme'), false],
+    ['a person of another provider', acme, { ...acme, provider: 'other' }, false],
+    ['a person and an anonymous caller', acme, null, false],
+    ['a person without an organisation and an anonymous caller', caller('ann'), null, false],
+    ['two anonymous callers', null, null, true],
+  ])('are one person, or not: %s', (_, one, other, expected) => {
     expect([isSameCaller(one, other), isSameCaller(other, one)]).toEqual([expected, expected]);
   });
 });
 
 describe('another run of a task', () => {
   it.each([
-    ['leaves it to who asked first', acme, caller('bob', 'acme'), 'ann acme'],
-    ['by the operator leads out of no organisation', acme, runtime, 'ann acme'],
-    ['by somebody of none leads out of no organisation', acme, caller('bob'), 'ann acme'],
-    ['takes what belongs to none into an organisation', caller('bob'), acme, 'ann acme'],
-    ['takes what belongs to nobody into an organisation', null, acme, 'ann acme'],
-    ['by somebody of none leaves what is nobody’s', null, caller('bob'), 'nobody'],
-    ['leaves a conversation where it is', chat, acme, 'U1 none'],
-    ['by nobody leaves it to who asked first', caller('bob'), null, 'bob none'],
+    ['keeps the first requester as the owner', acme, caller('bob', 'acme'), 'ann acme'],
+    ['by the operator does not leave the organisation', acme, runtime, 'ann acme'],
+    [
+      'by a person without an organisation does not leave the organisation',
+      acme,
+      caller('bob'),
+      'ann acme',
+    ],
+    ['moves a task without an organisation into one', caller('bob'), acme, 'ann acme'],
+    ['moves a task without an owner into an organisation', null, acme, 'ann acme'],
+    [
+      'by a person without an organisation leaves an anonymous task anonymous',
+      null,
+      caller('bob'),
+      'nobody',
+    ],
+    ['keeps a conversation where it is', chat, acme, 'U1 none'],
+    [
+      'by an anonymous caller keeps the first requester as the owner',
+      caller('bob'),
+      null,
+      'bob none',
+    ],
   ])('%s', (_, first, second, expected) => {
     const owner = ownerOfNextRun(task(first), second);
     const again = ownerOf({ requester: second, owner });

@@ -22,7 +22,7 @@ import {
 
 const { request } = aTaskInput();
 
-describe('a task that is the first of its session', () => {
+describe('the first task of a session', () => {
   const asked = { id: 'task-1', request, requester: aCaller(), createdAt: times.created };
   const plain = {
     ...asked,
@@ -41,11 +41,11 @@ describe('a task that is the first of its session', () => {
     settled: null,
   };
 
-  it('has a context of its own, the limits of the product and ends at an error', () => {
+  it('has its own context, the default limits, and ends at an error', () => {
     expect(newTask(asked)).toStrictEqual(plain);
   });
 
-  it('is as it was asked for, where that says more', () => {
+  it('uses the values of the request instead of the defaults', () => {
     const more = {
       contextId: 'context-1',
       correlationId: 'correlation-1',
@@ -66,8 +66,8 @@ describe('a task that is the first of its session', () => {
   });
 });
 
-describe('what a task knows before anything has happened', () => {
-  it('is what was asked for, and the last decision of earlier runs', () => {
+describe('the initial context of a task', () => {
+  it('contains the request, and the last decision of earlier runs', () => {
     const settled = aSettledDeferral();
     const { settled: _, ...run } = aTaskInput();
     expect(initialContext(aTaskInput({ settled }))).toStrictEqual({
@@ -91,7 +91,7 @@ describe('what a task knows before anything has happened', () => {
     });
   });
 
-  it('has of earlier runs what is kept beside the request', () => {
+  it('contains the stored extras of earlier runs', () => {
     const history = Array.from({ length: 201 }, (_, index) => ({
       ...request,
       messageId: `earlier-${index}`,
@@ -101,16 +101,16 @@ describe('what a task knows before anything has happened', () => {
   });
 });
 
-describe('what a task is asked for in a state that has none', () => {
+describe('a value read in a state that has none', () => {
   it.each([
-    ['the call under way', currentCall, 'no tool call is under way'],
+    ['the running call', currentCall, 'no tool call is under way'],
     ['the deferral that waits', pendingDeferral, 'no deferral is pending'],
     ['the credentials of a call', mintInput, 'the call needs no credentials'],
-  ] as const)('is refused: %s', (_, read, sentence) => {
+  ] as const)('throws: %s', (_, read, sentence) => {
     expect(() => read(aTaskContext())).toThrow(sentence);
   });
 
-  it('is there otherwise', () => {
+  it('is returned in the other states', () => {
     const [call, deferral] = [aCall(), aDeferral()];
     const context = aTaskContext({
       pending: [call, aCall({ id: 'call-2' })],
@@ -137,7 +137,7 @@ describe('the end of a call', () => {
   it.each([
     ['a result', { result: 'paid' }],
     ['an error', { result: 'the bank is closed', failed: true }],
-  ] as const)('adds %s after those before, and takes up the next call', (_, end) => {
+  ] as const)('adds %s after those before, and starts the next call', (_, end) => {
     expect(endCall(context, { ...end, at: times.ended })).toStrictEqual({
       exchanges: [earlier, { call: first, ...end }],
       pending: [second],
@@ -147,7 +147,7 @@ describe('the end of a call', () => {
     });
   });
 
-  it('carries what its approver wrote, for the model', () => {
+  it('contains the note of its approver, for the model', () => {
     const held = { deferral: aDeferral({ id: 'call-1' }), isReleased: true };
     const approvalWith = (note: string) => {
       const settled = aSettledDeferral({ approver: 'Ann', note });
@@ -161,22 +161,22 @@ describe('the end of a call', () => {
     expect(approvalWith('')).toBe(undefined);
   });
 
-  it('forgets what the model asked for before MODIFY', () => {
+  it("drops the model's arguments from before MODIFY", () => {
     const asked = aTaskContext({ pending: [{ ...first, asked: { order: 9 } }] });
     const { exchanges } = endCall(asked, { result: 'paid', at: times.ended });
     expect(exchanges).toStrictEqual([{ call: first, result: 'paid' }]);
   });
 });
 
-describe('the digest that binds a call to what a person released', () => {
+describe('the digest that binds a call to its release', () => {
   const pending = [aCall()];
   const heldAs = (id: string, isReleased: boolean) => ({ deferral: aDeferral({ id }), isReleased });
 
   it.each([
     ['is that of the deferral', heldAs('call-1', true), digest],
-    ['is none for another call than the one released', heldAs('call-0', true), null],
-    ['is none where nobody was needed', null, null],
-    ['is none while it is ruled on before a release', heldAs('call-1', false), null],
+    ['is none for a call other than the released one', heldAs('call-0', true), null],
+    ['is none where no approval was needed', null, null],
+    ['is none while the call is ruled on before a release', heldAs('call-1', false), null],
   ])('%s', (_, held, expected) => {
     expect(approvedDigest(aTaskContext({ pending, held }))).toBe(expected);
   });

@@ -27,8 +27,8 @@ const modelCalled = {
   heard: { request: aTaskInput().request, exchanges: [], followUps: [] },
 } as const;
 
-describe('a task that was accepted', () => {
-  it('is submitted and at once working, with the model asked for its first turn', () => {
+describe('an accepted task', () => {
+  it('is submitted and at once working, with the first model turn requested', () => {
     const { request } = aTaskInput();
     expect(seen(begin())).toEqual({
       value: { working: 'thinking' },
@@ -77,8 +77,8 @@ describe('a task that was accepted', () => {
   });
 });
 
-describe('a task that is working', () => {
-  it('completes with the answer when the agent finished', () => {
+describe('a working task', () => {
+  it('completes with the answer when the agent finishes', () => {
     const answered = finish(thinking(), 'think', said('refunded'));
     expect(seen(answered)).toEqual({
       value: 'completed',
@@ -93,7 +93,7 @@ describe('a task that is working', () => {
     expect(answered.snapshot.status).toBe('done');
   });
 
-  it('has the first of the calls governed when the model asks for tools', () => {
+  it('passes the first call to governance when the model requests tools', () => {
     const calls = [aCall(), aCall({ id: 'call-2', tool: 'look_up' })];
     const asked = governing(calls);
     expect(seen(asked)).toEqual({
@@ -164,8 +164,8 @@ describe('a task that is working', () => {
   });
 });
 
-describe('a task that is working and fails', () => {
-  it('fails with the words of the model error', () => {
+describe('a working task that fails', () => {
+  it('has the text of the model error', () => {
     const broken = finish(thinking(), 'think', modelFailed('the model has no quota left'));
     expect(seen(broken)).toEqual({
       value: 'failed',
@@ -191,7 +191,7 @@ describe('a task that is working and fails', () => {
     });
   });
 
-  it('fails with the words of a DENY', () => {
+  it('has the text of a DENY', () => {
     const record = { callId: 'call-1', tool: 'issue_refund', layer: 'alignment' } as const;
     const records = [{ ...record, decision: 'deny', reason: 'unknown tool', duration: 1 } as const];
     const fact: TaskFact = {
@@ -230,7 +230,7 @@ describe('a task that is working and fails', () => {
     [aCaller({ acr: 'bronze' }), 'bronze'],
     [aCaller(), null],
     [null, null],
-  ])('fails on an unmet step-up of requester %#, with what was presented', (requester, acr) => {
+  ])('has an unmet step-up of requester %#, with the presented level', (requester, acr) => {
     const text = 'no acr claim presented';
     const fact: TaskFact = {
       type: 'stepUp.required',
@@ -269,12 +269,12 @@ describe('a task that is working and fails', () => {
   });
 });
 
-describe('a task that is working and called off or interrupted', () => {
+describe('a working task that is canceled or interrupted', () => {
   it.each([
     ['thinking', thinking, 'think'],
     ['governing', governing, 'govern'],
     ['recording', restingStates.recording, null],
-  ] as const)('is canceled while %s, and the port under way is stopped', (_, from, port) => {
+  ] as const)('is canceled while %s, and the active port is stopped', (_, from, port) => {
     const reason = 'cost_limit_exceeded';
     const off = step(from(), { type: 'task.cancel', reason, at: times.ended });
     expect(seen(off)).toEqual({
@@ -310,12 +310,12 @@ describe('a task that is working and called off or interrupted', () => {
   });
 });
 
-describe('a task that has ended', () => {
+describe('an ended task', () => {
   it.each([
     ['completed', completed],
     ['failed', failed],
     ['canceled', canceled],
-  ] as const)('stays %s when it is called off, lost, restarted or past a deadline', (_, from) => {
+  ] as const)('stays %s after a cancel, a disconnect, a restart or a deadline', (_, from) => {
     const ended = from();
     const before = ended.snapshot.toJSON();
     for (const event of [

@@ -9,14 +9,14 @@ type TaskSnapshot = SnapshotFrom<typeof taskMachine>;
 type TopState<Value> = Value extends string ? Value : keyof Value;
 
 describe('the types of the task chart', () => {
-  it('has the public states and no others at its top', () => {
+  it('have only the public states at the top level', () => {
     expectTypeOf<TaskState>().toEqualTypeOf<
       'submitted' | 'working' | 'deferred' | 'completed' | 'failed' | 'canceled'
     >();
     expectTypeOf<TopState<TaskSnapshot['value']>>().toEqualTypeOf<TaskState>();
   });
 
-  it('knows the states within working', () => {
+  it('contain the states within working', () => {
     expectTypeOf<Extract<TaskSnapshot['value'], { working: unknown }>>().toEqualTypeOf<{
       working:
         | 'accepting'
@@ -28,19 +28,19 @@ describe('the types of the task chart', () => {
     }>();
   });
 
-  it('knows how far the asking for a release has gone', () => {
+  it('contain the escalation stages of a wait', () => {
     expectTypeOf<Extract<TaskSnapshot['value'], { deferred: unknown }>>().toEqualTypeOf<{
       deferred: DeferralStage;
     }>();
   });
 
-  it('is read by its tags', () => {
+  it('allow reading by tags', () => {
     expectTypeOf<Parameters<TaskSnapshot['hasTag']>[0]>().toEqualTypeOf<
       TaskState | DeferralStage | 'saving' | 'final'
     >();
   });
 
-  it('takes the public events and keeps a plain context', () => {
+  it('accept the public events and a plain context', () => {
     expectTypeOf<EventFrom<typeof taskMachine>>().toEqualTypeOf<TaskEvent>();
     expectTypeOf<InputFrom<typeof taskMachine>>().toEqualTypeOf<TaskInput>();
     expectTypeOf<TaskSnapshot['context']>().toEqualTypeOf<TaskContext>();

@@ -52,7 +52,7 @@ describe('a task whose message is still being screened', () => {
   const screened = (refusal: Refusal | null) =>
     transition(logic, submitted, { type: 'prompt.screened', refusal, took: 0 })[0].value;
 
-  it('is submitted, and nobody has been asked anything', () => {
+  it('is submitted, and no port was asked', () => {
     const { value, tags, children, context } = submitted;
     expect({ value, tags: [...tags], children, turns: context.spent.turns }).toEqual({
       value: 'submitted',
@@ -62,7 +62,7 @@ describe('a task whose message is still being screened', () => {
     });
   });
 
-  it('begins its work, or ends, when that is over', () => {
+  it('starts its work, or ends, after the screening', () => {
     expect([screened(null), screened(aRefusal())]).toEqual([{ working: 'thinking' }, 'failed']);
   });
 });
@@ -80,7 +80,7 @@ describe('the ports of a task', () => {
   } as const;
   const full = { ...input, session: [old], history: [earlier] };
 
-  it('tell the model all of its run in each turn', () => {
+  it('send the model the whole run in each turn', () => {
     const thought = { ...said('let me see', [aCall()]), estimatedTokens: 2 };
     let task = finish(begin(full), 'think', thought);
     task = finish(task, 'govern', deferred());
@@ -110,7 +110,7 @@ describe('the ports of a task', () => {
     expect(startedWith(task)).toMatchObject({ turns: 2, told: 1 });
   });
 
-  it('tell governance who asked for what, and when', () => {
+  it('send governance the caller, the call and the time', () => {
     const task = finish(begin(full), 'think', said('', [aCall(), second]));
     expect(startedWith(task)).toStrictEqual({
       taskId: 'task-1',
@@ -126,7 +126,7 @@ describe('the ports of a task', () => {
     });
   });
 
-  it('tell the tool on whose behalf it runs, and what was released', () => {
+  it('send the tool its caller and the released arguments', () => {
     const task = finish(finish(begin(full), 'think', said('', [aCall()])), 'govern', deferred());
     const approved = released(task);
     expect(startedWith(step(approved, saved()))).toStrictEqual({
@@ -139,7 +139,7 @@ describe('the ports of a task', () => {
     });
   });
 
-  it('tell the tool of a release that was for the call before nothing of it', () => {
+  it('send the tool nothing of a release for the call before', () => {
     const task = finish(governing([aCall(), second]), 'govern', deferred());
     const approved = released(task);
     const next = step(finish(step(approved, saved()), 'runTool', returned('paid')), saved());
@@ -148,7 +148,7 @@ describe('the ports of a task', () => {
   });
 });
 
-describe('what a task keeps of what governance says', () => {
+describe('the stored result of governance', () => {
   const record = (layer: DecisionRecord['layer'], duration: number): DecisionRecord => ({
     callId: 'call-1',
     tool: 'issue_refund',
@@ -159,7 +159,7 @@ describe('what a task keeps of what governance says', () => {
   });
   const records = [record('alignment', 2), record('modify', 3)];
 
-  it('is every record in order, and their time as work', () => {
+  it('contains every record in order, and their duration as work', () => {
     const first = finish(governing([aCall(), second]), 'govern', { ...allowed(), records });
     const { context } = first.snapshot;
     expect([context.records, context.spent.time]).toEqual([records, 17]);
@@ -171,7 +171,7 @@ describe('what a task keeps of what governance says', () => {
     expect(next.snapshot.context.spent.time).toBe(518);
   });
 
-  it('is the call and the credentials of a ruling that lets it go on, and of no other', () => {
+  it('contains the call and the credentials only of a ruling that allows it', () => {
     const told = { records, facts: [], score: 0.5 };
     const ruling: Ruling = { kind: 'misfit', layer: 'alignment', text: 'unknown tool', ...told };
     const task = finish(begin({ onToolError: 'return' }), 'think', said('', [aCall(), second]));
@@ -186,7 +186,7 @@ describe('what a task keeps of what governance says', () => {
     });
   });
 
-  it('is no decision of before once the next call is held', () => {
+  it('drops the last decision once the next call is held', () => {
     const settled = aSettledDeferral({ id: 'call-0' });
     const thinking = begin({ settled });
     const allowedOne = finish(finish(thinking, 'think', said('', [aCall()])), 'govern', allowed());
@@ -196,10 +196,10 @@ describe('what a task keeps of what governance says', () => {
   });
 });
 
-describe('the work of a task', () => {
+describe('the work time of a task', () => {
   const timeOf = ({ snapshot }: Step) => snapshot.context.spent.time;
 
-  it('counts turns, rulings, credentials and calls, and no wait', () => {
+  it('counts turns, rulings, credentials and calls, but no wait', () => {
     const begun = finish(minting(), 'mint', minted());
     expect([timeOf(minting()), timeOf(begun), timeOf(starting())]).toEqual([12, 15, 12]);
     expect(timeOf(finish(step(begun, saved()), 'runTool', returned('done')))).toBe(515);
@@ -207,7 +207,7 @@ describe('the work of a task', () => {
     expect(timeOf(decided)).toBe(12);
   });
 
-  it('counts a call that failed and was told to the model', () => {
+  it('counts a failed call whose error the model received', () => {
     const task = finish(begin({ onToolError: 'return' }), 'think', said('', [aCall()]));
     const ran = step(finish(task, 'govern', allowed()), saved());
     expect(timeOf(finish(ran, 'runTool', toolFailed('closed')))).toBe(512);
@@ -224,22 +224,22 @@ describe('the end of a call', () => {
 
   it.each([
     [
-      'takes up the next call of the turn',
+      'starts the next call of the turn',
       {},
       [aCall(), second],
       { working: 'governing' },
       undefined,
     ],
-    ['asks the model when there is none', {}, [aCall()], { working: 'thinking' }, undefined],
+    ['asks the model after the last call', {}, [aCall()], { working: 'thinking' }, undefined],
     [
-      'ends a run whose time is up, though calls are left',
+      'ends a run whose time is over, with calls left',
       { time: 512 },
       [aCall(), second],
       'failed',
       'timeLimit',
     ],
     [
-      'goes on a millisecond before that',
+      'continues one millisecond before that',
       { time: 513 },
       [aCall(), second],
       { working: 'governing' },
@@ -252,18 +252,18 @@ describe('the end of a call', () => {
       { working: 'governing' },
       undefined,
     ],
+    ['ends a run with only errors', { failedTurns: 1 }, [aCall()], 'failed', 'errorLimit'],
     [
-      'ends a run that got nothing but errors',
-      { failedTurns: 1 },
+      'reports errors before turns',
+      { failedTurns: 1, turns: 1 },
       [aCall()],
       'failed',
       'errorLimit',
     ],
-    ['names errors before turns', { failedTurns: 1, turns: 1 }, [aCall()], 'failed', 'errorLimit'],
-    ['names time before errors', { failedTurns: 1, time: 512 }, [aCall()], 'failed', 'timeLimit'],
+    ['reports time before errors', { failedTurns: 1, time: 512 }, [aCall()], 'failed', 'timeLimit'],
     ['ends a run without turns left', { turns: 1 }, [aCall()], 'failed', 'turnLimit'],
     [
-      'asks the model while one is left',
+      'asks the model while a turn is left',
       { turns: 2 },
       [aCall()],
       { working: 'thinking' },
@@ -275,9 +275,9 @@ describe('the end of a call', () => {
   });
 });
 
-describe('a wait that nobody is reminded of', () => {
+describe('a wait without reminders', () => {
   it.each([0, times.reminded, times.escalated, times.expired - 1])(
-    'goes on at %d as if nothing was',
+    'ignores a reminder at %d',
     (at) => {
       const from = asked();
       const after = step(from, { type: 'deadline.reached', at });
@@ -288,7 +288,7 @@ describe('a wait that nobody is reminded of', () => {
   it.each([
     ['reminder', { remindAt: times.expired }],
     ['escalation', { escalateAt: times.expired, escalateTo: 'channel:console:managers' }],
-  ])('ends at its end, and sends no %s then', (_, more) => {
+  ])('ends at its deadline, and sends no %s then', (_, more) => {
     const over = step(asked(aDeferral(more)), { type: 'deadline.reached', at: times.expired });
     expect(over.snapshot.value).toBe('failed');
     expect(over.effects.map((effect) => effect[0] === 'note' && effect[1].type)).toEqual([
@@ -298,15 +298,15 @@ describe('a wait that nobody is reminded of', () => {
   });
 });
 
-describe('time that passes while a task works', () => {
+describe('a check of the time while a task works', () => {
   const from = (limits: object) =>
     finish(begin({ limits: { ...defaultLimits, ...limits } }), 'think', said('', [aCall()]));
 
   it.each([
-    ['ends it at its limit', { time: 20 }, 8, 'failed'],
-    ['leaves it alone before', { time: 20 }, 7, { working: 'governing' }],
-    ['leaves it alone without a limit', {}, 1e9, { working: 'governing' }],
-    ['is no matter of tokens', { tokens: 9 }, 1e9, { working: 'governing' }],
+    ['ends the task at its limit', { time: 20 }, 8, 'failed'],
+    ['changes nothing before the limit', { time: 20 }, 7, { working: 'governing' }],
+    ['changes nothing without a limit', {}, 1e9, { working: 'governing' }],
+    ['ignores the token limit', { tokens: 9 }, 1e9, { working: 'governing' }],
   ])('%s', (_, limits, busy, value) => {
     const after = step(from(limits), { type: 'time.passed', at: times.ended, busy });
     expect(after.snapshot.value).toEqual(value);
@@ -314,14 +314,14 @@ describe('time that passes while a task works', () => {
 });
 
 describe('the states of a task that wait for the disk', () => {
-  it('say so, and no other', () => {
+  it('are the only ones with that tag', () => {
     const states = Object.entries(restingStates).map(([name, reach]) => [name, reach()] as const);
     expect(
       states.filter(([, { snapshot }]) => snapshot.hasTag('saving')).map(([name]) => name),
     ).toEqual(['starting', 'recording']);
   });
 
-  it('know when a call started: 0 until that is on disk, and nothing once it has ended', () => {
+  it('read when a call started: 0 until it is stored, and nothing after its end', () => {
     const startedAt = (at: Step) => at.snapshot.context.startedAt;
     expect([governing(), minting(), starting(), running(), recording()].map(startedAt)).toEqual([
       null,

@@ -68,8 +68,8 @@ function count(facts: TaskFact[], type: TaskFact['type']): number {
   return facts.filter((fact) => fact.type === type).length;
 }
 
-describe('whatever happens to a task', () => {
-  it('resolves each deferral by at most one decision', async () => {
+describe('after any events', () => {
+  it('each deferral has at most one decision', async () => {
     let decided = 0;
     await always(({ answers, facts }) => {
       const resolved = answers.flatMap((answer) =>
@@ -82,7 +82,7 @@ describe('whatever happens to a task', () => {
     expect(decided).toBeGreaterThan(enough);
   });
 
-  it('ends each deferral at most once, and every one before it ends itself', async () => {
+  it('each deferral ends at most once, and before the task ends', async () => {
     const seen = { resolved: 0, timedOut: 0, abandoned: 0 };
     await always(({ answers, facts, task }) => {
       const resolved = answers.filter(({ kind }) => kind === 'resolved').length;
@@ -97,7 +97,7 @@ describe('whatever happens to a task', () => {
     expect(Object.values(seen).every((ends) => ends > 0)).toBe(true);
   });
 
-  it('runs a tool only after its approval, with the digest that was approved', async () => {
+  it('a tool runs only after its approval, with the approved digest', async () => {
     let runs = 0;
     await always(({ ran }) => {
       runs += ran.length;
@@ -115,7 +115,7 @@ describe('whatever happens to a task', () => {
     expect(runs).toBeGreaterThan(enough);
   });
 
-  it('runs a tool at most once, unless it may be repeated', async () => {
+  it('a tool runs at most once, unless it is repeatable', async () => {
     let runs = 0;
     await always(({ ran, repeats }) => {
       const ids = ran.map(({ input }) => input.call.id);
@@ -125,7 +125,7 @@ describe('whatever happens to a task', () => {
     expect(runs).toBeGreaterThan(enough);
   });
 
-  it('lets only listed approvers count', async () => {
+  it('only listed approvers count', async () => {
     let counted = 0;
     await always(({ answers }) => {
       for (const answer of answers) {
@@ -137,7 +137,7 @@ describe('whatever happens to a task', () => {
     expect(counted).toBeGreaterThan(enough);
   });
 
-  it('gives every start of a tool exactly one end', async () => {
+  it('every start of a tool has exactly one end', async () => {
     let started = 0;
     await always(({ facts, task }) => {
       started += count(facts, 'tool.started');
@@ -152,7 +152,7 @@ describe('whatever happens to a task', () => {
     expect(started).toBeGreaterThan(enough);
   });
 
-  it('ends its session once, last, and in the state it is in', async () => {
+  it('the session ends once, last, in the state of the task', async () => {
     let ended = 0;
     await always(({ facts, task }) => {
       expect(count(facts, 'session.ended')).toBe(isFinal(task.state) ? 1 : 0);
@@ -163,7 +163,7 @@ describe('whatever happens to a task', () => {
     expect(ended).toBeGreaterThan(enough);
   });
 
-  it('can be stored as plain JSON', () =>
+  it('the task can be stored as plain JSON', () =>
     always(({ snapshot }) => {
       expect(JSON.parse(JSON.stringify(snapshot))).toEqual(snapshot);
     }));
@@ -181,8 +181,8 @@ const anyTalk = fc.tuple(
   }),
 );
 
-describe('whatever is said to a task', () => {
-  it('decides nothing and changes nothing of what becomes of it', () =>
+describe('any message to a task', () => {
+  it('decides nothing and does not change the outcome', () =>
     fc.assert(
       fc.asyncProperty(anyTalk, async ([quorum, commands]) => {
         const silent = commands.filter(({ type }) => type !== 'say');
@@ -196,7 +196,7 @@ describe('whatever is said to a task', () => {
       { numRuns: runs(100) },
     ));
 
-  it('is kept in order, neither lost nor doubled, and heard by the model at most once', async () => {
+  it('is stored in order, once, and read by the model at most once', async () => {
     const seen = { kept: 0, heard: 0, turned: 0 };
     await fc.assert(
       fc.asyncProperty(anyTalk, async ([quorum, commands]) => {
@@ -230,8 +230,8 @@ function outcome({ task, facts }: TaskStory): object {
   return { state, text, failure, settled, deferral, answer, records: records.length, stage, told };
 }
 
-describe('a deferral that two people race for', () => {
-  it('goes to whoever comes first, and the others are told', async () => {
+describe('a deferral with two concurrent deciders', () => {
+  it('is decided by the first one, and the others receive that decision', async () => {
     const verbs = fc.array(fc.constantFrom('approve' as const, 'reject' as const), {
       minLength: 1,
       maxLength: 8,

@@ -37,7 +37,7 @@ describe('a task from its acceptance to its end', () => {
     ]);
   });
 
-  it('runs an allowed call and tells the model what came of it', async () => {
+  it('runs an allowed call and sends the model the result', async () => {
     const run = new TaskRun();
     await run.finish('think', said('', [lookUp]));
     await run.runsTool(returned('order 7 is paid'));
@@ -58,7 +58,7 @@ describe('a task from its acceptance to its end', () => {
     ]);
   });
 
-  it('reports of each turn what came since the turn before, and the request once', async () => {
+  it('reports for each turn the new messages, and the request once', async () => {
     const run = new TaskRun();
     const calls = ['call-1', 'call-2', 'call-3'].map((id) => aCall({ id, tool: 'look_up' }));
     const [first, second, third] = calls.map((call) => ({ call, result: `of ${call.id}` }));
@@ -91,7 +91,7 @@ describe('a task from its acceptance to its end', () => {
     ]);
   });
 
-  it('waits for an approval, runs, thinks again and completes', async () => {
+  it('waits for an approval, runs, asks the model again and completes', async () => {
     const run = await parkedRun();
     expect(run.task).toMatchObject({
       state: 'deferred',
@@ -122,7 +122,7 @@ describe('a task from its acceptance to its end', () => {
     ]);
   });
 
-  it('never runs a call that was rejected', async () => {
+  it('never runs a rejected call', async () => {
     const run = await parkedRun();
     await run.decide(anAttempt({ verb: 'reject', approver: null, note: 'no receipt' }));
     expect(run.task).toMatchObject({
@@ -160,7 +160,7 @@ describe('a task from its acceptance to its end', () => {
     ]);
   });
 
-  it('is not timed out once it was decided', async () => {
+  it('does not time out after a decision', async () => {
     const run = await parkedRun();
     await run.decide(anAttempt());
     run.clock.set(times.expired * 2);
@@ -170,7 +170,7 @@ describe('a task from its acceptance to its end', () => {
 });
 
 describe('several calls in one turn', () => {
-  it('run one after the other, each governed on its own', async () => {
+  it('run one after the other, each under governance', async () => {
     const second = aCall({ id: 'call-2' });
     const rulesFor = () => toolRules({ defer: aDeferRule() });
     const run = new TaskRun({ rulesFor });
@@ -195,7 +195,7 @@ describe('several calls in one turn', () => {
     expect(run.inputs.think).toHaveLength(2);
   });
 
-  it('forgets the decision on the first call when the second waits', async () => {
+  it('drop the decision on the first call when the second one waits', async () => {
     const run = new TaskRun({ rulesFor: () => toolRules({ defer: aDeferRule() }) });
     await run.finish('think', said('', [aCall(), aCall({ id: 'call-2' })]));
     await run.decide(anAttempt());
@@ -205,7 +205,7 @@ describe('several calls in one turn', () => {
     expect(run.task).toMatchObject({ failure: { kind: 'timedOut' }, settled: null });
   });
 
-  it('does not release a call that needed nobody with the approval of the one before', async () => {
+  it('do not use the approval of one call for the next one', async () => {
     const run = new TaskRun();
     await run.finish('think', said('', [aCall(), lookUp]));
     await run.decide(anAttempt());
@@ -214,7 +214,7 @@ describe('several calls in one turn', () => {
     expect(run.inputs.runTool.map(({ approvedSha256 }) => approvedSha256)).toEqual([digest, null]);
   });
 
-  it('drops the calls that are left when one fails', async () => {
+  it('are dropped after the first failed call', async () => {
     const run = new TaskRun();
     await run.finish('think', said('', [lookUp, aCall()]));
     await run.runsTool(toolFailed('order 7 is unknown'));
@@ -224,7 +224,7 @@ describe('several calls in one turn', () => {
   });
 });
 
-describe('a model that goes wrong', () => {
+describe('a failing model', () => {
   it('fails the task with its error', async () => {
     const run = new TaskRun();
     await run.finish('think', modelFailed('no quota'));
@@ -243,8 +243,8 @@ describe('a model that goes wrong', () => {
   });
 });
 
-describe('governance that goes wrong', () => {
-  it('runs nothing and asks nobody', async () => {
+describe('failing governance', () => {
+  it('runs nothing and asks no approver', async () => {
     const rulesFor = (): never => {
       throw new Error('the layer broke');
     };

@@ -21,14 +21,14 @@ it.each<[string, Message[], string]>([
     [message('user', text(' pay\n back '), { kind: 'data', data: 1 }, text('now'))],
     'pay back now',
   ],
-  ['what cannot be seen, as its code', [message('user', text('a\u202eb'))], 'a\\u202eb'],
+  ['invisible characters, as codes', [message('user', text('a\u202eb'))], 'a\\u202eb'],
   ['120 characters', [message('user', text('x'.repeat(120)))], 'x'.repeat(120)],
   ['the start of a longer text', [message('user', text('x'.repeat(121)))], `${'x'.repeat(119)}…`],
-])('the title has %s', (_, history, title) => {
+])('the title of a task has %s', (_, history, title) => {
   expect(titleOf({ history })).toBe(title);
 });
 
-it('the title of a task from a list is the stored one', () => {
+it('the title of a listed task is the stored one', () => {
   expect(titleOf({ title: 'stored', history: [] })).toBe('stored');
 });
 

@@ -96,7 +96,7 @@ describe('every event in every state', () => {
     expect(after.snapshot.toJSON()).toEqual(from.snapshot.toJSON());
   });
 
-  it('covers every state of the chart but those it passes straight through', () => {
+  it('covers every state of the chart except transient ones', () => {
     const passed = ['submitted', 'admitted'];
     const resting = atomicStates(taskMachine.root)
       .filter(({ key }) => !passed.includes(key))
@@ -106,9 +106,9 @@ describe('every event in every state', () => {
   });
 });
 
-describe('what the egress policy rules', () => {
+describe('a ruling of the egress policy', () => {
   it.each(Object.keys(ignored) as (keyof typeof ignored)[])(
-    'is noted in %s, and changes nothing',
+    'is recorded in %s, and changes nothing',
     (state) => {
       const from = restingStates[state]();
       const after = step(from, events['egress.judged']);
@@ -119,13 +119,13 @@ describe('what the egress policy rules', () => {
 });
 
 describe('the public states', () => {
-  it.each(Object.entries(restingStates))('%s carries exactly one of them', (_, reach) => {
+  it.each(Object.entries(restingStates))('of %s are exactly one', (_, reach) => {
     const { snapshot } = reach();
     const states: string[] = [...taskStates];
     expect([...snapshot.tags].filter((tag) => states.includes(tag))).toHaveLength(1);
   });
 
-  it('are the states of the chart, one each', () => {
+  it('match the states of the chart', () => {
     expect(Object.keys(taskMachine.root.states)).toEqual([...taskStates]);
   });
 
@@ -141,7 +141,7 @@ describe('the public states', () => {
     for (const { snapshot } of finals) expect(snapshot.status).toBe('done');
   });
 
-  it('begin with submitted, which is left at once', () => {
+  it('begin with submitted, which ends at once', () => {
     const { snapshot } = begin();
     expect(snapshot.hasTag('submitted')).toBe(false);
     expect(snapshot.hasTag('working')).toBe(true);

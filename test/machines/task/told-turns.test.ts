@@ -13,11 +13,11 @@ const ended = (id: string, more: Pick<Exchange, 'failed'> = {}): Exchange => ({
 });
 const failed = (id: string) => ended(id, { failed: true });
 
-describe('what a model was told before its last turn', () => {
+describe('the input of a model before its last turn', () => {
   it.each([
-    ['nothing, before any', [], 0],
-    ['nothing, in the first', [turn(0)], 0],
-    ['what had ended when it spoke last', [turn(0), turn(3)], 3],
+    ['nothing, before any turn', [], 0],
+    ['nothing, in the first turn', [turn(0)], 0],
+    ['the calls that had ended at its last turn', [turn(0), turn(3)], 3],
   ])('is %s', (_, turns, told) => {
     expect(toldBefore({ said: turns })).toBe(told);
   });
@@ -35,17 +35,17 @@ describe('a turn of a model', () => {
 
   it.each([
     ['its text before its calls', said('let me see', calls), by, [text, call, call]],
-    ['nothing but calls', said('', calls), by, [call, call]],
-    ['nothing but text', said('let me see'), by, [text]],
-    ['its parts as it told them', telling, by, parts],
+    ['only calls', said('', calls), by, [call, call]],
+    ['only text', said('let me see'), by, [text]],
+    ['its parts in their order', telling, by, parts],
     ['nothing, when it failed', modelFailed('no quota'), by, []],
     [
-      'who said it, to the address',
+      'its provider, including the address',
       { ...said('', calls), endpoint: 'e1' },
       { ...by, endpoint: 'e1' },
       [call, call],
     ],
-  ])('is kept with %s', (_, thought, speaker, expected) => {
+  ])('is stored with %s', (_, thought, speaker, expected) => {
     const context = aTaskContext({ said: [turn(0, [text])], exchanges: [ended('a'), ended('b')] });
     expect(withTurn(context, thought)).toStrictEqual([
       turn(0, [text]),
@@ -53,7 +53,7 @@ describe('a turn of a model', () => {
     ]);
   });
 
-  it('has room to the byte, and what is left of older ones keeps its place', () => {
+  it('is stored up to the byte limit, and the rest of older turns keeps its place', () => {
     const bound = 1024 * 1024;
     const emptied = turn(0);
     const whole = turn(1, [{ kind: 'text', text: 'é' }]);
@@ -79,14 +79,14 @@ describe('a turn of a model', () => {
   });
 });
 
-describe('the turns at the end of a run that came to nothing but errors', () => {
+describe('the turns with only errors at the end of a run', () => {
   it.each([
     ['none before any', [], [], 0],
-    ['none when the last returned something', [failed('a'), ended('b')], [turn(0), turn(1)], 0],
-    ['none when one call of the last did', [ended('a'), failed('b')], [turn(0)], 0],
-    ['one after one that returned something', [ended('a'), failed('b')], [turn(0), turn(1)], 1],
+    ['none when the last call returned a value', [failed('a'), ended('b')], [turn(0), turn(1)], 0],
+    ['none when one call of the last turn did', [ended('a'), failed('b')], [turn(0)], 0],
+    ['one after a turn that returned a value', [ended('a'), failed('b')], [turn(0), turn(1)], 1],
     ['all of them', [failed('a'), failed('b'), failed('c')], [turn(0), turn(2)], 2],
-    ['each call by itself, after an older release', [failed('a'), failed('b')], [], 2],
+    ['each call as one turn, after an older release', [failed('a'), failed('b')], [], 2],
   ])('are %s', (_, exchanges, turns, count) => {
     expect(failedTurnsAtEnd(aTaskContext({ exchanges, said: turns }))).toBe(count);
   });

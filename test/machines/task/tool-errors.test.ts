@@ -59,13 +59,13 @@ const asked = ({ effects }: Step): ThinkInput | undefined =>
 const recording = { working: { executing: 'recording' } };
 
 describe('an error of a tool', () => {
-  it('ends the run in its own words, where that is configured', () => {
+  it('ends the run with its text, where that is configured', () => {
     const { snapshot } = finish(running(asking({})), 'runTool', toolFailed('exit code 1'));
     expect(snapshot.value).toBe('failed');
     expect(snapshot.context.failure).toMatchObject({ kind: 'tool', text: 'exit code 1' });
   });
 
-  it('is otherwise told to the model, once its end is on disk', () => {
+  it('is otherwise sent to the model, once its end is stored', () => {
     const over = finish(running(asking()), 'runTool', toolFailed('exit code 1'));
     expect(over.snapshot.value).toEqual(recording);
     expect(over.effects).toContainEqual([
@@ -80,16 +80,16 @@ describe('an error of a tool', () => {
   });
 
   it.each([
-    ['output that the rules withhold', withheld('denied by guardrail: secret')],
-    ['a call that is not the one that was allowed', barred('not the ones that were approved')],
-  ])('is no error for the model: %s ends the run', (_, outcome) => {
+    ['withheld output', withheld('denied by guardrail: secret')],
+    ['a call other than the allowed one', barred('not the ones that were approved')],
+  ])('does not go to the model: %s ends the run', (_, outcome) => {
     const { snapshot } = finish(running(asking()), 'runTool', outcome);
     expect(snapshot.value).toBe('failed');
     expect(snapshot.context.failure?.text).toBe('error' in outcome ? outcome.error : '');
   });
 });
 
-describe('a call that fits no tool', () => {
+describe('a call that matches no tool', () => {
   it('is denied like any other, where errors end the run', () => {
     const { snapshot } = finish(asking({}), 'govern', misfit('unknown tool: pay'));
     expect(snapshot.value).toBe('failed');
@@ -101,7 +101,7 @@ describe('a call that fits no tool', () => {
     });
   });
 
-  it('is otherwise told to the model and never runs; the log names the rule', () => {
+  it('is otherwise reported to the model and never runs; the log names the rule', () => {
     const over = finish(asking(), 'govern', misfit('unknown tool: pay'));
     expect(over.snapshot.value).toEqual(recording);
     expect(over.effects).toEqual([
@@ -113,7 +113,7 @@ describe('a call that fits no tool', () => {
     ]);
   });
 
-  it('is none when a rule denies the call: that ends the run whatever is configured', () => {
+  it('ends the run when a rule denies it, with any configuration', () => {
     const { snapshot } = finish(asking(), 'govern', denied);
     expect([snapshot.value, snapshot.context.failure?.text]).toEqual([
       'failed',
@@ -122,11 +122,11 @@ describe('a call that fits no tool', () => {
   });
 });
 
-describe('a model that gets nothing but errors', () => {
+describe('a model that gets only errors', () => {
   const limits = { ...defaultLimits, failedTurns: 2 };
   const call = (id: string) => aCall({ id });
 
-  it('is ended after so many turns, with the last error', () => {
+  it('is stopped after the allowed turns, with the last error', () => {
     let run = asking({ ...returning, limits }, [call('a'), call('b')]);
     for (const id of ['a', 'b']) {
       run = step(finish(running(run, call(id)), 'runTool', toolFailed(`no ${id}`)), saved());
@@ -144,7 +144,7 @@ describe('a model that gets nothing but errors', () => {
     ]);
   });
 
-  it('goes on when one call of a turn returned something', () => {
+  it('continues when one call of a turn returned a value', () => {
     let run = asking({ ...returning, limits: { ...limits, failedTurns: 1 } }, [
       call('a'),
       call('b'),
@@ -165,8 +165,8 @@ function endCall(from: Step, call: ToolCall, outcome: string): Step {
   return finish(running(from, call), 'runTool', end);
 }
 
-describe('whatever comes of the calls of a run', () => {
-  it('each has exactly one result that the model is told, in order and by turn, and the run ends within its limits', () => {
+describe('for any outcomes of the calls of a run', () => {
+  it('the model receives exactly one result for each, in order and by turn, and the run ends within its limits', () => {
     const reached = { completed: 0, errorLimit: 0, turnLimit: 0 };
     const limits = fc.record({
       turns: fc.integer({ min: 1, max: 12 }),
@@ -222,7 +222,7 @@ describe('whatever comes of the calls of a run', () => {
   });
 });
 
-describe('what a model said beside its calls', () => {
+describe('the text of a model next to its calls', () => {
   const spoken = (kilobytes: number): Thought => ({
     ...said('', [aCall()]),
     outcome: {
@@ -233,7 +233,7 @@ describe('what a model said beside its calls', () => {
     },
   });
 
-  it('is kept up to a mebibyte in one run; the oldest goes first, and the last turn stays whole', () => {
+  it('is stored up to one mebibyte a run; the oldest is dropped first, and the last turn is kept whole', () => {
     let turnsSaid = initialContext(aTaskInput()).said;
     for (const size of [400, 400, 400]) {
       turnsSaid = withTurn({ ...initialContext(aTaskInput()), said: turnsSaid }, spoken(size));
@@ -244,7 +244,7 @@ describe('what a model said beside its calls', () => {
     ).toHaveLength(2);
   });
 
-  it('is nothing of a turn that failed', () => {
+  it('is dropped for a failed turn', () => {
     expect(withTurn(initialContext(aTaskInput()), modelFailed('broken')).at(-1)?.parts).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ const after = (exchanges: number): SaidTurn => ({
 });
 
 it.each([
-  ['none before anything was said', [], [], []],
+  ['none before the first answer', [], [], []],
   ['none while its calls have not ended', [], [after(0)], []],
   ['one with all its calls', [a, b], [after(0)], [{ said: after(0), exchanges: [a, b], until: 2 }]],
   [
@@ -28,13 +28,13 @@ it.each([
     ],
   ],
   [
-    'without the last, none of whose calls has ended',
+    'all but the last, whose calls have not ended',
     [a],
     [after(0), after(1)],
     [{ said: after(0), exchanges: [a], until: 1 }],
   ],
   [
-    'each call by itself, where no turn is kept',
+    'one for each call, where no turn is stored',
     [a, b],
     [],
     [
@@ -43,7 +43,7 @@ it.each([
     ],
   ],
   [
-    'each call by itself that came before the first turn that is kept',
+    'one for each call before the first stored turn',
     [a, b, c],
     [after(2)],
     [
@@ -53,11 +53,11 @@ it.each([
     ],
   ],
   [
-    'what has ended, where a turn tells of more',
+    'the ended calls, where a turn has more',
     [a],
     [after(0), after(4)],
     [{ said: after(0), exchanges: [a], until: 1 }],
   ],
-])('tells the turns of a run: %s', (_, exchanges, said, turns) => {
+])('the turns of a run are: %s', (_, exchanges, said, turns) => {
   expect(turnsOf(exchanges, said)).toStrictEqual(turns);
 });

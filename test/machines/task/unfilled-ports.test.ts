@@ -25,7 +25,7 @@ const charts = {
 };
 
 it.each(['think', 'mint', 'runTool'] as const)(
-  'does not go on where nobody has filled the port %s',
+  'a task stops where the port %s is not connected',
   async (port) => {
     const errors: unknown[] = [];
     const actor = createActor(charts[port], { input: aTaskInput() });
@@ -39,7 +39,7 @@ it.each(['think', 'mint', 'runTool'] as const)(
   },
 );
 
-it('denies a call where nobody has filled the ports of governance', async () => {
+it('a call is denied where the ports of governance are not connected', async () => {
   const chart = charts.think.provide({
     actors: { think: fromPromise(async () => said('', [aCall()])) },
   });

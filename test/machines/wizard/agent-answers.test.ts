@@ -33,14 +33,14 @@ function tools(more: Partial<AgentAnswers['tools']>): AgentAnswers['tools'] {
   return { ...firstAnswers.tools, ...more };
 }
 
-it('asks in the documented order, and last shows all once more', () => {
+it('the wizard asks in the documented order, and shows all answers at the end', () => {
   const asked = ['name', 'provider', 'model', 'channels', 'tools', 'skills', 'fallback', 'auth'];
   const last = ['egress', 'security', 'approvals'];
   expect(steps).toEqual([...asked, ...last, 'review']);
   expect(questions).toEqual([...asked, ...last]);
 });
 
-it('begins with an agent that tells the time, thinks by a script and reaches nothing', () => {
+it('the wizard starts with an agent that tells the time, has a scripted model and reaches no host', () => {
   expect(firstAnswers).toEqual({
     name: '',
     provider: 'scripted',
@@ -79,21 +79,21 @@ it.each([
   ['!?', ''],
   ['-', ''],
   ['', ''],
-])('makes of %j the name %j', (typed, id) => {
+])('the description %j suggests the name %j', (typed, id) => {
   expect(agentId(typed)).toBe(id);
 });
 
 describe('the tools of an agent', () => {
   it.each<[string, Partial<AgentAnswers>, string[]]>([
-    ['are those that were chosen', {}, ['datetime_now']],
-    ['are none without any', { tools: tools({ names: [] }) }, []],
+    ['are the chosen ones', {}, ['datetime_now']],
+    ['are empty without any', { tools: tools({ names: [] }) }, []],
     [
-      'are those of its skills as well',
+      'include those of its skills',
       { skills: { names: ['weather', 'github'], variables: {} } },
       ['datetime_now', 'list_issues'],
     ],
     [
-      'are each there once',
+      'are listed once each',
       {
         tools: tools({ names: ['list_issues', 'glob_search', 'glob_search'] }),
         skills: { names: ['github'], variables: {} },
@@ -101,7 +101,7 @@ describe('the tools of an agent', () => {
       ['list_issues', 'glob_search'],
     ],
     [
-      'are not those of a skill that is none',
+      'do not include those of an unknown skill',
       { skills: { names: ['vax'], variables: {} } },
       ['datetime_now'],
     ],
@@ -110,7 +110,7 @@ describe('the tools of an agent', () => {
   });
 });
 
-describe('a step is gone through', () => {
+describe('a step is shown', () => {
   const always: Step[] = [
     ...(['name', 'provider', 'channels', 'tools'] as const),
     ...(['auth', 'egress', 'security', 'review'] as const),
@@ -119,17 +119,22 @@ describe('a step is gone through', () => {
   const two = { names: ['github', 'weather'], variables: {} };
 
   it.each<[string, AgentAnswers, typeof anOffer, Step[]]>([
-    ['when all of them apply', answers({ provider: 'openai' }), anOffer, [...steps]],
+    ['when all steps apply', answers({ provider: 'openai' }), anOffer, [...steps]],
     [
-      'though its answer is wrong',
+      'although its answer is wrong',
       answers({ provider: 'vax' }),
       noOffer,
       [...always, 'model', 'fallback', 'approvals'],
     ],
-    ['unless a script needs no model', firstAnswers, anOffer, [...always, 'skills', 'approvals']],
+    [
+      'unless a scripted model makes it needless',
+      firstAnswers,
+      anOffer,
+      [...always, 'skills', 'approvals'],
+    ],
     ['unless there is no registry', firstAnswers, noOffer, [...always, 'approvals']],
     [
-      'when skills are chosen that no registry has',
+      'when chosen skills are in no registry',
       answers({ skills: { names: ['github'], variables: {} } }),
       noOffer,
       [...always, 'skills', 'approvals'],
@@ -140,15 +145,15 @@ describe('a step is gone through', () => {
       anOffer,
       [...always, 'skills', 'approvals'],
     ],
-    ['unless it has no tool that could wait', toolless, noOffer, always],
+    ['unless no tool could be held', toolless, noOffer, always],
     [
-      'when somebody is asked about a tool that it has lost',
+      'when a removed tool has an approver',
       { ...toolless, approvals: { datetime_now: firstApproval } },
       noOffer,
       [...always, 'approvals'],
     ],
     [
-      'when somebody is asked about its only tool',
+      'when the only tool has an approver',
       answers({ approvals: { datetime_now: firstApproval } }),
       noOffer,
       [...always, 'approvals'],
@@ -160,7 +165,7 @@ describe('a step is gone through', () => {
   });
 });
 
-describe('of what was answered remains', () => {
+describe('the remaining answers have', () => {
   const full = model({ name: 'm', address: 'a', key: 'k', session: 's', organization: 'o' });
   const signIn = { ...noOffer, signIn: ['openai'] };
   const fallback = [{ provider: 'google', name: 'gemini-2.5-pro', address: '', key: 'g' }];
@@ -168,13 +173,13 @@ describe('of what was answered remains', () => {
 
   it.each<[string, typeof noOffer, Partial<AgentAnswers>, Partial<AgentAnswers>]>([
     [
-      'no model of a script',
+      'no model name for a scripted model',
       signIn,
       { provider: 'scripted', model: full, fallback },
       { provider: 'scripted', model: firstAnswers.model, fallback: [] },
     ],
     [
-      'the organisation and the address of OpenAI, and the key where nobody can sign in',
+      'the organisation and the address of OpenAI, and the key where no sign-in exists',
       noOffer,
       { provider: 'openai', model: full, fallback },
       {
@@ -190,7 +195,7 @@ describe('of what was answered remains', () => {
       { provider: 'openai', model: model({ name: 'm', session: 's', organization: 'o' }) },
     ],
     [
-      'the key of somebody who could have signed in',
+      'the key of a provider with an unused sign-in',
       signIn,
       { provider: 'openai', model: { ...full, session: '' } },
       {
@@ -199,7 +204,7 @@ describe('of what was answered remains', () => {
       },
     ],
     [
-      'the key of a provider that nobody signs in to',
+      'the key of a provider without a sign-in',
       signIn,
       { provider: 'anthropic', model: full },
       { provider: 'anthropic', model: model({ name: 'm', address: 'a', key: 'k' }) },
@@ -211,31 +216,31 @@ describe('of what was answered remains', () => {
       { provider: 'ollama', model: model({ name: 'm', address: 'a' }) },
     ],
     [
-      'the address and the key of a server of ones own',
+      'the address and the key of a custom server',
       noOffer,
       { provider: 'openai-compatible', model: full },
       { provider: 'openai-compatible', model: model({ name: 'm', address: 'a', key: 'k' }) },
     ],
     [
-      'what a provider that is none may want',
+      'every field of an unknown provider',
       noOffer,
       { provider: 'vax', model: full },
       { provider: 'vax', model: model({ name: 'm', address: 'a', key: 'k' }) },
     ],
     [
-      'nothing of a search and of programs without their tools',
+      'no settings of search and programs without their tools',
       noOffer,
       { tools: { names: ['glob_search'], search: 'perplexity', key: 'k', commands: ['jq'] } },
       { tools: { names: ['glob_search'], search: 'tavily', key: '', commands: [] } },
     ],
     [
-      'what a search asks',
+      'the settings of search',
       noOffer,
       { tools: { names: ['web_search'], search: 'perplexity', key: 'k', commands: ['jq'] } },
       { tools: { names: ['web_search'], search: 'perplexity', key: 'k', commands: [] } },
     ],
     [
-      'which programs may run',
+      'the allowed programs',
       noOffer,
       { tools: { names: ['cli_execute'], search: 'perplexity', key: 'k', commands: ['jq'] } },
       { tools: { names: ['cli_execute'], search: 'tavily', key: '', commands: ['jq'] } },
@@ -247,19 +252,19 @@ describe('of what was answered remains', () => {
       { skills: { names: ['github'], variables: { GITHUB_TOKEN: 't' } } },
     ],
     [
-      'the settings of a way to sign in',
+      'the settings of a sign-in method',
       noOffer,
       { auth: { mode: 'oidc', settings } },
       { auth: { mode: 'oidc', settings } },
     ],
     [
-      'no setting where nobody signs in',
+      'no setting without a sign-in',
       noOffer,
       { auth: { mode: 'none', settings } },
       { auth: { mode: 'none', settings: {} } },
     ],
     [
-      'no setting of what is written by hand',
+      'no setting of a method that is written by hand',
       noOffer,
       { auth: { mode: 'custom', settings } },
       { auth: { mode: 'custom', settings: {} } },
@@ -269,7 +274,7 @@ describe('of what was answered remains', () => {
   });
 });
 
-it('asks nobody about a tool that is gone, and everybody else as before', () => {
+it('the wizard drops the approver of a removed tool, and keeps the others', () => {
   const approvals = { datetime_now: firstApproval, list_issues: slackApproval, vax: firstApproval };
   const given = answers({ approvals, skills: { names: ['github'], variables: {} } });
   expect(withoutLostTools(given, anOffer)).toEqual({
@@ -279,7 +284,7 @@ it('asks nobody about a tool that is gone, and everybody else as before', () => 
   expect(withoutLostTools(given, noOffer).approvals).toEqual({ datetime_now: firstApproval });
 });
 
-it('has what a skill wants held wait at the console, unless it is said for whom it waits', () => {
+it('tools that a skill wants held are held at the console, unless another target is chosen', () => {
   const given = answers({ approvals: { datetime_now: slackApproval } });
   expect(withHeldTools(given, toolsToHold([], anOffer.skills))).toEqual({
     ...given,
@@ -290,7 +295,7 @@ it('has what a skill wants held wait at the console, unless it is said for whom 
   expect(withHeldTools(given, [])).toEqual(given);
 });
 
-it('has builtin tools that change something wait, and what skills want held', () => {
+it('builtin tools that change something are held, and so are tools that a skill wants held', () => {
   const names = offered.filter(({ changes }) => changes === true).map(({ name }) => name);
   const changing = describeBuiltins().filter(({ changes }) => changes);
   expect(names.toSorted()).toEqual(changing.map(({ name }) => name).toSorted());
@@ -299,7 +304,7 @@ it('has builtin tools that change something wait, and what skills want held', ()
   ]);
 });
 
-it('names the variables of chosen skills, each once, those that are needed first', () => {
+it('the variables of chosen skills are listed once each, required ones first', () => {
   const chosen = (names: string[]) => answers({ skills: { names, variables: {} } });
   expect(skillVariables(chosen(['weather', 'github']), anOffer)).toEqual([
     ...['GITHUB_TOKEN', 'GITHUB_ORG'],

@@ -62,11 +62,11 @@ const rich: AgentAnswers = {
 };
 
 describe('the plan of an agent', () => {
-  it('of which only the name was said is as small as that', () => {
+  it('with only a name is minimal', () => {
     expect(agentPlan(named)).toEqual(smallest);
   });
 
-  it('of which everything was said has all of it', () => {
+  it('with every answer contains all of them', () => {
     expect(agentPlan(rich)).toEqual<AgentPlan>({
       agentId: 'refund-desk',
       service: {
@@ -138,7 +138,7 @@ describe('the plan of an agent', () => {
     });
   });
 
-  it('that is written by hand ends with how people sign in', () => {
+  it('that is edited by hand ends with the sign-in method', () => {
     const settings = { issuer: 'https://id.example.com' };
     expect(agentPlan({ ...named, auth: { mode: 'custom', settings } })).toEqual({
       ...smallest,
@@ -152,7 +152,7 @@ describe('the plan of an agent', () => {
     });
   });
 
-  it('has a literal ${ wherever one was typed, and no name of a variable', () => {
+  it('escapes a typed ${, so that it names no variable', () => {
     const plan = agentPlan({
       ...named,
       provider: 'openai',
@@ -209,20 +209,20 @@ describe('the variables of a plan', () => {
 
   it.each<[string, AgentAnswers, Record<string, string>, string[]]>([
     [
-      'are missing once each when nothing has them',
+      'are missing once each when no source has them',
       { ...asks, fallback },
       {},
       ['OPENAI_API_KEY', 'TAVILY_API_KEY'],
     ],
     [
-      'are kept when another step has them',
+      'are present when another step has them',
       { ...asks, fallback, security: key },
       { OPENAI_API_KEY: 'sk-1' },
       ['TAVILY_API_KEY'],
     ],
-    ['are not missing when somebody signs in', { ...asks, model: session }, {}, ['TAVILY_API_KEY']],
+    ['are not missing after a sign-in', { ...asks, model: session }, {}, ['TAVILY_API_KEY']],
     [
-      'are not missing when a skill could do without them, or they were only named',
+      'are not missing when they are optional or only named',
       {
         ...named,
         skills: { names: ['github'], variables: { GITHUB_TOKEN: '' } },

@@ -32,16 +32,16 @@ describe('the key of the model', () => {
     ['anthropic', keyed('anthropic', 'k'), 'ANTHROPIC_API_KEY'],
     ['google', keyed('google', ''), 'GOOGLE_GENERATIVE_AI_API_KEY'],
     ['ollama', keyed('ollama', 'k'), null],
-    ['a provider that is none', keyed('vax', 'k'), null],
-    ['a server of ones own that asks for none', keyed('openai-compatible', ''), null],
-    ['a server of ones own with a key', keyed('openai-compatible', 'k'), 'MODEL_API_KEY'],
+    ['an unknown provider', keyed('vax', 'k'), null],
+    ['a custom server without a key', keyed('openai-compatible', ''), null],
+    ['a custom server with a key', keyed('openai-compatible', 'k'), 'MODEL_API_KEY'],
     [
-      'a server of ones own whose variable is set by name',
+      'a custom server whose variable is named',
       keyed('openai-compatible', '', named),
       'MODEL_API_KEY',
     ],
-    ['ollama, though a variable of such a name is set', keyed('ollama', '', named), null],
-  ])('of %s is kept under %j', (_, given, name) => {
+    ['ollama, although its variable is set', keyed('ollama', '', named), null],
+  ])('of %s is stored as %j', (_, given, name) => {
     expect(modelVariable(given)).toBe(name);
   });
 });
@@ -49,36 +49,36 @@ describe('the key of the model', () => {
 describe('the key of a fallback', () => {
   it.each<[string, AgentAnswers, (string | null)[]]>([
     [
-      'has the usual variable of its provider',
+      'has the default variable of its provider',
       keyed('scripted', '', { fallback: [fallback('openai', 'a'), fallback('google', 'b')] }),
       ['OPENAI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
     ],
     [
-      'has none where none is asked for',
+      'has no variable where no key is needed',
       keyed('openai', '', {
         fallback: [fallback('ollama', 'a'), fallback('ollama', 'b'), fallback('vax', 'b')],
       }),
       [null, null, null],
     ],
     [
-      'has none for a server of ones own unless it is given',
+      'has no variable for a custom server without a key',
       keyed('openai', '', {
         fallback: [fallback('openai-compatible', ''), fallback('openai-compatible', 'k')],
       }),
       [null, 'FALLBACK_2_API_KEY'],
     ],
     [
-      'shares the variable of the model when it is the same, or left out',
+      'shares the variable of the model when the key is equal or omitted',
       keyed('openai', 'a', { fallback: [fallback('openai', 'a'), fallback('openai', '')] }),
       ['OPENAI_API_KEY', 'OPENAI_API_KEY'],
     ],
     [
-      'has a variable of its own when it is another than that of the model',
+      'has a separate variable when it differs from the key of the model',
       keyed('openai', 'a', { fallback: [fallback('openai', 'b'), fallback('openai', 'c')] }),
       ['FALLBACK_1_API_KEY', 'FALLBACK_2_API_KEY'],
     ],
     [
-      'has a variable of its own when it is another than that of a fallback before it',
+      'has a separate variable when it differs from the key of an earlier fallback',
       keyed('anthropic', 'x', {
         fallback: [fallback('google', 'a'), fallback('openai', 'a'), fallback('google', 'b')],
       }),
@@ -88,17 +88,17 @@ describe('the key of a fallback', () => {
     expect(given.fallback.map((__, index) => fallbackVariable(given, index))).toEqual(names);
   });
 
-  it('is under no name when there is no such fallback', () => {
+  it('has no variable without a fallback', () => {
     expect(fallbackVariable(keyed('openai', 'a'), 0)).toBeNull();
   });
 });
 
 describe('the variables of an agent', () => {
-  it('are none of one that thinks by a script', () => {
+  it('are empty for a scripted model', () => {
     expect(agentVariables(firstAnswers)).toEqual([]);
   });
 
-  it('stand in the order of the steps, with those that the environment must have', () => {
+  it('are in the order of the steps, including those that the environment must have', () => {
     const given = keyed('openai', 'sk-1', {
       channels: {
         slack: { bot_token: ' xoxb-1 ', app_token: ['xapp-1'] },
@@ -132,7 +132,7 @@ describe('the variables of an agent', () => {
       [{ name: 'TAVILY_API_KEY', value: 'k', source: 'tools' }],
     ],
     ['no search', ['web_fetch'], 'tavily', []],
-    ['a search with a service that is none', ['web_search'], 'vax', []],
+    ['a search with an unknown service', ['web_search'], 'vax', []],
   ])('are those of %s', (_, names, search, variables) => {
     expect(agentVariables(answers({ tools: { names, search, key: 'k', commands: [] } }))).toEqual(
       variables,

@@ -11,7 +11,7 @@ import {
   tools,
 } from '../../../src/machines/wizard/offers.ts';
 
-it('offers these providers, a script first, with the models that they are known for', () => {
+it('the offered providers are these, a script first, with their known models', () => {
   const gpt = ['gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-4.1'];
   const claude = ['claude-sonnet-4-5', 'claude-opus-4-1', 'claude-haiku-4-5'];
   const own = 'OpenAI-compatible server';
@@ -26,7 +26,7 @@ it('offers these providers, a script first, with the models that they are known 
   ]);
 });
 
-it('asks each provider for what it needs and for nothing else', () => {
+it('each provider asks for its required fields only', () => {
   const needs = providers.map(({ name, address, variable, organization }) => [
     name,
     { address, variable, organization },
@@ -44,7 +44,7 @@ it('asks each provider for what it needs and for nothing else', () => {
   });
 });
 
-it('says of each tool what an agent can do with it', () => {
+it('each tool describes what an agent can do with it', () => {
   expect(tools.map(({ name, about }) => `${name} ${about}`)).toEqual([
     'datetime_now tells the time',
     'uuid_generate makes identifiers',
@@ -63,14 +63,14 @@ it('says of each tool what an agent can do with it', () => {
   ]);
 });
 
-it('offers two services that search, each with a key of its own', () => {
+it('two search services are offered, each with its own key', () => {
   expect(searchServices).toEqual([
     { name: 'tavily', label: 'Tavily', variable: 'TAVILY_API_KEY' },
     { name: 'perplexity', label: 'Perplexity', variable: 'PERPLEXITY_API_KEY' },
   ]);
 });
 
-it('offers three channels, of which Telegram cannot ask for a decision', () => {
+it('three channels are offered, of which Telegram cannot ask for a decision', () => {
   expect(channels.map(({ name, label, decides }) => [name, label, decides])).toEqual([
     ['slack', 'Slack', true],
     ['telegram', 'Telegram', false],
@@ -78,7 +78,7 @@ it('offers three channels, of which Telegram cannot ask for a decision', () => {
   ]);
 });
 
-it('offers these ways to sign in, none first', () => {
+it('these sign-in methods are offered, none first', () => {
   expect(authOffers.map(({ mode, label }) => [mode, label])).toEqual([
     ['none', 'None: anyone on this machine'],
     ['oidc', 'OIDC (JWT)'],
@@ -90,11 +90,11 @@ it('offers these ways to sign in, none first', () => {
   ]);
 });
 
-it('offers to reach what is listed, nothing, or everything', () => {
+it('the offered egress modes are listed hosts, nothing and everything', () => {
   expect(egressModes).toEqual(['allowlist', 'deny-all', 'dev-open']);
 });
 
-it('finds each offer by its name, and none by another', () => {
+it('each offer is found by its own name only', () => {
   expect(providers.map(({ name }) => providerOffer(name))).toEqual(providers);
   expect(channels.map(({ name }) => channelOffer(name))).toEqual(channels);
   expect(authOffers.map(({ mode }) => authOffer(mode))).toEqual(authOffers);

@@ -156,7 +156,7 @@ const asked: [string, Choice, Asked[]][] = [
 describe.each(asked)('the fields of %s', (_, choice, rows) => {
   const fields = fieldsOf(choice);
 
-  it('are asked in this order, and one that may be left out can be', () => {
+  it('are in this order, and optional ones can be omitted', () => {
     const left = fields.map((field) => [
       field.name,
       wrongFields([field], {}) === null ? 'optional' : 'required',
@@ -164,7 +164,7 @@ describe.each(asked)('the fields of %s', (_, choice, rows) => {
     expect(left).toEqual(rows.map(([name, need]) => [name, need]));
   });
 
-  it.each(rows)('take for %s what is right', (name, need, label, example, right, wrong) => {
+  it.each(rows)('accept for %s valid values', (name, need, label, example, right, wrong) => {
     const field = fields.filter((one) => one.name === name);
     const such = `write one such as ${example}`;
     const complaints = right.map((value) => wrongFields(field, { [name]: value }));
@@ -178,7 +178,7 @@ describe.each(asked)('the fields of %s', (_, choice, rows) => {
   });
 });
 
-it('asks for tokens and secrets where nobody reads them, and keeps each under a name', () => {
+it('tokens and secrets are typed hidden, and each is stored under a name', () => {
   const fields = ['slack', 'telegram', 'webhook'].flatMap((channel) => fieldsOf({ channel }));
   const secrets = fields.filter(({ kind }) => kind === 'secret');
   expect(secrets.map(({ variable }) => variable)).toEqual([
@@ -187,7 +187,7 @@ it('asks for tokens and secrets where nobody reads them, and keeps each under a 
   expect(fields.filter(({ variable }) => variable !== undefined)).toEqual(secrets);
 });
 
-it('has texts typed on one line, addresses as such, and lists with an entry each', () => {
+it('strings are typed on one line, addresses as addresses, and lists with one entry a line', () => {
   const kinds = asked.map(([name, choice]) => [name, fieldsOf(choice).map(({ kind }) => kind)]);
   expect(Object.fromEntries(kinds)).toEqual({
     slack: ['secret', 'secret'],
@@ -201,12 +201,12 @@ it('has texts typed on one line, addresses as such, and lists with an entry each
   });
 });
 
-it('takes the claims that a caller is known by', () => {
+it('the claims of a caller are accepted', () => {
   const claims = { user_id: 'a', email: 'b', org_id: 'c', workspace_id: 'd', acr: 'e' };
   const sent = { claim_map: { ...claims, groups: 'f' } };
   expect(readFields(fieldsOf({ auth: 'oidc' }), sent)).toEqual({ claim_map: claims });
 });
 
-it.each(['none', 'custom'])('asks for nothing more when people sign in by %s', (auth) => {
+it.each(['none', 'custom'])('no further field is asked for a sign-in by %s', (auth) => {
   expect(fieldsOf({ auth })).toEqual([]);
 });

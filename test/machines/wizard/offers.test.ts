@@ -10,17 +10,17 @@ import {
   tools,
 } from '../../../src/machines/wizard/offers.ts';
 
-it('offers every builtin tool once', () => {
+it('every builtin tool is offered once', () => {
   expect(tools.map(({ name }) => name).toSorted()).toEqual(builtinToolNames);
 });
 
-it('asks for an address where a provider has none of its own', () => {
+it('an address is asked for a provider without a default one', () => {
   for (const { name, address } of modelProviders) {
     expect([name, address === 'required']).toEqual([name, providerAddress(name, '') === null]);
   }
 });
 
-it('keeps keys and tokens under the names that they are looked for by', () => {
+it('keys and tokens are stored under the names that the agent reads', () => {
   for (const { name, variable } of searchServices) {
     expect(searchService({ provider: name }).keyVariable).toBe(variable);
   }

@@ -7,7 +7,7 @@ function service(more: Partial<AgentAnswers>): JsonObject {
   return agentPlan({ ...firstAnswers, name: 'x', ...more }).service ?? {};
 }
 
-describe('the model that is written down', () => {
+describe('the model section of the service file', () => {
   const model = { name: 'm', address: ' https://m.example.com/v1 ', key: 'k', session: '' };
   const whole = { ...model, organization: ' ' };
   const keyless = { ...whole, address: '', key: '' };
@@ -16,27 +16,27 @@ describe('the model that is written down', () => {
   it.each<[string, Partial<AgentAnswers>, JsonObject]>([
     ['is a script', { provider: 'scripted', model: whole }, { provider: 'scripted' }],
     [
-      'is one of OpenAI with its own address, usual variable and no blank organisation',
+      'is OpenAI with its default address and variable and without a blank organisation',
       { provider: 'openai', model: { ...whole, address: '' } },
       { provider: 'openai', name: 'm' },
     ],
     [
-      'is one of OpenAI at the address of a gateway',
+      'is OpenAI at the address of a gateway',
       { provider: 'openai', model: whole },
       { provider: 'openai', name: 'm', base_url: base },
     ],
     [
-      'is one of Ollama at another address',
+      'is Ollama at another address',
       { provider: 'ollama', model: whole },
       { provider: 'ollama', name: 'm', base_url: base },
     ],
     [
-      'is one of Ollama at its usual address',
+      'is Ollama at its default address',
       { provider: 'ollama', model: keyless },
       { provider: 'ollama', name: 'm' },
     ],
     [
-      'is one of a server of ones own, with its key',
+      'is a custom server with its key',
       { provider: 'openai-compatible', model: whole },
       {
         provider: 'openai-compatible',
@@ -46,12 +46,12 @@ describe('the model that is written down', () => {
       },
     ],
     [
-      'is one of a server of ones own that asks for none',
+      'is a custom server without a key',
       { provider: 'openai-compatible', model: { ...whole, key: '' } },
       { provider: 'openai-compatible', name: 'm', base_url: base },
     ],
     [
-      'is one of a provider that is none, as it was typed',
+      'is an unknown provider, as typed',
       { provider: 'vax', model: whole },
       { provider: 'vax', name: 'm', base_url: base },
     ],
@@ -59,7 +59,7 @@ describe('the model that is written down', () => {
     expect(service(more)['model']).toEqual(written);
   });
 
-  it('names the variable of a fallback where it is not the usual one', () => {
+  it('names the variable of a fallback where it is not the default one', () => {
     const one = { name: 'm', address: '', key: '' };
     const fallback = [
       { ...one, provider: 'openai', key: 'another' },
@@ -85,13 +85,13 @@ describe('the model that is written down', () => {
   });
 });
 
-describe('the settings of tools that are written down', () => {
+describe('the tool settings of the service file', () => {
   const given = { search: 'perplexity', key: '', commands: ['jq'] };
 
   it.each<[string, AgentAnswers['tools'], JsonObject[] | undefined]>([
-    ['are none of tools without any', { ...given, names: ['glob_search'] }, undefined],
+    ['are empty for tools without settings', { ...given, names: ['glob_search'] }, undefined],
     [
-      'are none of the usual search',
+      'are empty for the default search',
       { ...given, names: ['web_search'], search: 'tavily' },
       undefined,
     ],
@@ -114,7 +114,7 @@ describe('the settings of tools that are written down', () => {
   });
 });
 
-describe('what may be reached, written down,', () => {
+describe('the egress section of the service file', () => {
   it.each<[AgentAnswers['egress'], JsonObject | undefined]>([
     [{ mode: 'allowlist', hosts: [] }, undefined],
     [{ mode: 'allowlist', hosts: ['A.b', 'a.B:443'] }, { allowed_domains: ['a.b', 'a.b:443'] }],
@@ -132,7 +132,7 @@ describe('what may be reached, written down,', () => {
   });
 });
 
-describe('who signs in, written down,', () => {
+describe('the sign-in section of the service file', () => {
   it.each<[string, AgentAnswers['auth']['settings'], JsonObject]>([
     [
       'oidc',
@@ -163,14 +163,14 @@ describe('who signs in, written down,', () => {
     ['cloud_sigv4', { audience: ['one text'] }, { audience: ['one text'] }],
     ['cloud_iap', { audience: ['/projects/1'] }, { audience: '/projects/1' }],
     ['directory_ad', { tenant_id: 't', audience: [] }, { tenant_id: 't' }],
-  ])('%s has the settings that were said', (type, settings, written) => {
+  ])('contains %s with its settings', (type, settings, written) => {
     expect(service({ auth: { mode: type, settings } })).toEqual({
       ...service({}),
       auth: { providers: [{ type, settings: written }] },
     });
   });
 
-  it.each(['none', 'custom', 'vax'])('%s is not', (mode) => {
+  it.each(['none', 'custom', 'vax'])('does not contain %s', (mode) => {
     expect(service({ auth: { mode, settings: { issuer: 'x' } } })).toEqual(service({}));
   });
 });
@@ -179,18 +179,18 @@ describe('the files of channels', () => {
   const files = (channels: AgentAnswers['channels']) =>
     agentPlan({ ...firstAnswers, name: 'x', channels }).channelFiles;
 
-  it('are none of a channel that is set by tokens alone', () => {
+  it('are empty for a channel that needs only tokens', () => {
     expect(files({ slack: { bot_token: 'xoxb-1' }, telegram: { bot_token: '1:a' } })).toEqual({});
     expect(files({ telegram: { allowed_users: ['', ' '] } })).toEqual({});
   });
 
-  it('list who may talk, be it one', () => {
+  it('list the allowed users, even a single one', () => {
     expect(files({ telegram: { allowed_users: ['@ann'] } })).toEqual({
       'telegram-config.yaml': { adapter: 'telegram', settings: { allowed_users: ['@ann'] } },
     });
   });
 
-  it('have a receiver that is not said yet empty, so that it is seen', () => {
+  it('contain an empty receiver where none was given, so that it is visible', () => {
     const receiver = { url: '', secret_env: 'WEBHOOK_SECRET' };
     expect(files({ webhook: {} })).toEqual({
       'webhook-config.yaml': { adapter: 'webhook', settings: { targets: { '': receiver } } },
@@ -198,7 +198,7 @@ describe('the files of channels', () => {
   });
 
   it.each([[{ url: ['a'], target: 'ops' }], [{ url: 'a', target: {} }]])(
-    'name no receiver out of %j, which is no text',
+    'contain no receiver for %j, which is not a string',
     (webhook) => {
       expect(files({ webhook })).toEqual({ 'webhook-config.yaml': {} });
     },

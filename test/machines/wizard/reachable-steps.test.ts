@@ -15,15 +15,15 @@ describe('a step can be reached', () => {
   const always: Step[] = ['name', 'provider', 'channels', 'tools', 'auth', 'egress', 'security'];
 
   it.each<[string, AgentAnswers, Step[]]>([
-    ['up to the first that is wrong', firstAnswers, ['name']],
-    ['to the end when none is wrong', named, [...always, 'approvals', 'review']],
+    ['up to the first wrong answer', firstAnswers, ['name']],
+    ['to the end without a wrong answer', named, [...always, 'approvals', 'review']],
     [
-      'up to a wrong one in the middle',
+      'up to a wrong answer in the middle',
       { ...named, auth: { mode: 'magic', settings: {} } },
       ['name', 'provider', 'channels', 'tools', 'auth'],
     ],
     [
-      'up to the last that asks',
+      'up to the last step with a question',
       { ...named, approvals: { datetime_now: held } },
       [...always, 'approvals'],
     ],

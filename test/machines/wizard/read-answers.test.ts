@@ -16,18 +16,18 @@ function answersOf(sent: unknown): AgentAnswers {
 const strange = [null, 1, true, ['a'], { a: 1 }];
 
 it.each([undefined, null, 1, 'name', [], ['name'], {}, { vax: 'x' }])(
-  'has what everybody begins with out of %j',
+  'contains the initial answers for %j',
   (sent) => {
     expect(answersOf(sent)).toEqual(firstAnswers);
   },
 );
 
-it('takes nothing that the prototype of an object has', () => {
+it('ignores properties of the prototype', () => {
   const sent: unknown = Object.create({ name: 'x', model: 'gpt-5', egress: { mode: 'dev-open' } });
   expect(answersOf(sent)).toEqual(firstAnswers);
 });
 
-it('takes whole answers as they are, but for blanks around keys', () => {
+it('accepts complete answers unchanged, except for blanks around keys', () => {
   const whole: AgentAnswers = {
     name: ' Refund Desk ',
     provider: 'openai',
@@ -59,7 +59,7 @@ it('takes whole answers as they are, but for blanks around keys', () => {
 });
 
 describe('the name and the provider', () => {
-  it.each(strange)('are empty where %j stands for them', (value) => {
+  it.each(strange)('are empty for %j', (value) => {
     expect(answersOf({ name: value, provider: value })).toEqual({
       ...firstAnswers,
       name: '',
@@ -155,7 +155,7 @@ describe('fallbacks', () => {
   });
 });
 
-describe('a way to sign in', () => {
+describe('a sign-in method', () => {
   const issuer = 'https://id.example.com';
 
   it.each<[unknown, AgentAnswers['auth']]>([
@@ -193,12 +193,12 @@ describe('a way to sign in', () => {
     [['oidc'], { mode: '', settings: {} }],
     [1, { mode: '', settings: {} }],
     [false, { mode: '', settings: {} }],
-  ])('is read from %j, and is none by no slip', (auth, read) => {
+  ])('is read from %j, and an invalid one does not become "none"', (auth, read) => {
     expect(answersOf({ auth }).auth).toEqual(read);
   });
 });
 
-describe('what may be reached', () => {
+describe('the egress mode', () => {
   it.each<[unknown, AgentAnswers['egress']]>([
     [{ hosts: 'a.b, c.d' }, { mode: 'allowlist', hosts: ['a.b', 'c.d'] }],
     [{ hosts: ['a.b', 1] }, { mode: 'allowlist', hosts: ['a.b', ''] }],
@@ -210,13 +210,13 @@ describe('what may be reached', () => {
     [null, { mode: 'allowlist', hosts: [] }],
     ['deny-all', { mode: '', hosts: [] }],
     [['deny-all'], { mode: '', hosts: [] }],
-  ])('is read from %j, and is no more by a slip', (egress, read) => {
+  ])('is read from %j, and an invalid one does not permit more', (egress, read) => {
     expect(answersOf({ egress }).egress).toEqual(read);
   });
 });
 
 describe('secrets', () => {
-  it.each(strange)('are never in the open because their passphrase was %j', (passphrase) => {
+  it.each(strange)('stay encrypted when the passphrase was %j', (passphrase) => {
     expect(answersOf({ security: { passphrase } }).security).toEqual({
       variables: {},
       passphrase: '\0',
@@ -234,7 +234,7 @@ describe('secrets', () => {
   });
 });
 
-describe('whom a tool waits for', () => {
+describe('the approvers of a tool', () => {
   it.each<[unknown, Partial<AgentAnswers['approvals'][string]>]>([
     [{}, {}],
     [{ to: 'channel:slack:#ops', vax: 1 }, { to: 'channel:slack:#ops' }],
@@ -250,7 +250,7 @@ describe('whom a tool waits for', () => {
     ['channel:console:*', { to: '' }],
     [['channel:console:*'], { to: '' }],
     [null, { to: '' }],
-  ])('is read from %j, and is nobody by a slip', (approval, read) => {
+  ])('are read from %j, and an invalid list does not become "no approval"', (approval, read) => {
     expect(answersOf({ approvals: { a: approval, b: {} } }).approvals).toEqual({
       a: { ...firstApproval, ...read },
       b: firstApproval,
@@ -258,7 +258,7 @@ describe('whom a tool waits for', () => {
   });
 
   it.each([undefined, null])(
-    'is not said by %j, so that it is the console for what a skill wants held',
+    'are not set by %j, so tools that a skill wants held are held at the console',
     (approvals) => {
       expect(answersOf({ skills: ['github', 'weather'], approvals }).approvals).toEqual({
         list_issues: firstApproval,
@@ -267,12 +267,12 @@ describe('whom a tool waits for', () => {
     },
   );
 
-  it('is nobody where somebody says so', () => {
+  it('are empty where the user chose no approval', () => {
     expect(answersOf({ skills: ['github'], approvals: {} }).approvals).toEqual({});
   });
 
   it.each(['cli_execute', ['cli_execute'], 1, false])(
-    'is not left out by %j, which its step complains of',
+    'are kept for %j, and their step reports the error',
     (approvals) => {
       const answers = answersOf({ approvals });
       expect(answers.approvals).toEqual({ '': { ...firstApproval, to: '' } });

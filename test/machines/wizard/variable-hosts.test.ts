@@ -35,11 +35,11 @@ const hosts = [
   { host: 'db.example.com:5432', name: 'DATABASE_URL' },
 ];
 
-it('finds the hosts that variables name by a URL, with the port that it leads to', () => {
+it('the hosts that variables name by URL are found, with their ports', () => {
   expect(variableHosts(answers)).toEqual(hosts);
 });
 
-it('has them listed in the policy of the agent, unless its tools reach nothing or everything', () => {
+it('these hosts are added to the policy of the agent, unless its tools reach nothing or everything', () => {
   const egress = (mode: string) =>
     agentPlan({ ...answers, egress: { mode, hosts: ['mail.example.com:465'] } }).service?.[
       'egress'

@@ -58,7 +58,7 @@ describe('the wizard', () => {
     expect(walk(anOffer, thinking)).toEqual(steps.slice(0, -1));
   });
 
-  it('leaves out what an answer makes pointless, there and back', () => {
+  it('skips steps that an answer makes needless, in both directions', () => {
     const few = ['name', 'provider', 'channels', 'tools', 'auth', 'egress', 'security'];
     expect(walk(noOffer, named)).toEqual([...few, 'approvals']);
     const toolless = { ...named, tools: { ...named.tools, names: [] } };
@@ -72,7 +72,7 @@ describe('the wizard', () => {
     expect(passed).toEqual(few);
   });
 
-  it('shows of each step what may come after it and before it, and a complaint where one may stay', () => {
+  it('shows for each step the next and the previous ones, and an error where the answer is wrong', () => {
     const ways = (step: Step, event: 'step.next' | 'step.back') =>
       (wizardMachine.states[step]?.transitions.get(event) ?? []).map(
         ({ target }) => target?.map(({ key }) => key).join() ?? 'complaint',
@@ -110,7 +110,7 @@ describe('the wizard', () => {
     });
   });
 
-  it('asks a gate for its name alone', () => {
+  it('asks only for the name of a gate', () => {
     const gate = { ...thinking, provider: 'gate' };
     const begin = begun(anOffer, gate);
     const passed = [next, next].map((_, index) => after([next, next].slice(0, index + 1), begin));
@@ -122,7 +122,7 @@ describe('the wizard', () => {
     expect(accepted.output).toEqual({ ...firstAnswers, name: gate.name, provider: 'gate' });
   });
 
-  it('goes back through every step that is asked', () => {
+  it('goes back through every step that it asked', () => {
     const passed: unknown[] = [];
     let snapshot = after([go('review')], begun(anOffer, thinking));
     while (snapshot.value !== 'name' && passed.length < steps.length) {
@@ -143,22 +143,25 @@ describe('the wizard', () => {
     ['egress', { egress: { mode: 'open', hosts: [] } }],
     ['security', { security: { variables: {}, passphrase: 'short' } }],
     ['approvals', { approvals: { datetime_now: { ...firstApproval, quorum: 0 } } }],
-  ])('lets nobody on from %s whose answer is wrong, and complains until they go', (step, more) => {
-    const answers = { ...thinking, ...more };
-    const at = after([go(step), next, next], begun(anOffer, answers));
-    const complaint = wrongAnswer(step, answers, anOffer);
-    expect([at.value, at.context]).toEqual([step, { answers, offer: anOffer, complaint }]);
-    expect(complaint).not.toBeNull();
-    expect(after([back], at).context.complaint).toBeNull();
-    expect(after([go('name')], at).context.complaint).toBeNull();
-  });
+  ])(
+    'stays at %s while its answer is wrong, and shows the error until the user leaves',
+    (step, more) => {
+      const answers = { ...thinking, ...more };
+      const at = after([go(step), next, next], begun(anOffer, answers));
+      const complaint = wrongAnswer(step, answers, anOffer);
+      expect([at.value, at.context]).toEqual([step, { answers, offer: anOffer, complaint }]);
+      expect(complaint).not.toBeNull();
+      expect(after([back], at).context.complaint).toBeNull();
+      expect(after([go('name')], at).context.complaint).toBeNull();
+    },
+  );
 
-  it('has nothing before the name that would end its complaint', () => {
+  it('has no step before the name', () => {
     const wrong = after([next]);
     expect(after([back], wrong)).toMatchObject({ value: 'name', context: wrong.context });
   });
 
-  it('stays at a step whose answer is wrong, says why, and forgets it with the next edit', () => {
+  it('stays at a step whose answer is wrong, shows the error, and clears it with the next edit', () => {
     const wrong = after([edit('name', '../x'), next]);
     expect(wrong.value).toBe('name');
     expect(wrong.context.complaint).toContain('the name is at most 64');
@@ -166,7 +169,7 @@ describe('the wizard', () => {
     expect(mended.context).toMatchObject({ complaint: null, answers: { name: 'x' } });
   });
 
-  it('keeps what was typed when somebody goes back, right or wrong, and takes no edit of another step', () => {
+  it('keeps the typed text when the user goes back, and ignores edits of another step', () => {
     const typed = after(
       [edit('provider', 'vax'), edit('name', 'y'), back],
       after([next], begun(noOffer, named)),
@@ -176,7 +179,7 @@ describe('the wizard', () => {
     expect(after([next], typed).context.answers.provider).toBe('vax');
   });
 
-  it('has another provider begin without the model and the key of the one before', () => {
+  it('clears the model and the key when the provider changes', () => {
     const keyed = { ...thinking, model: { ...thinking.model, key: 'sk-1' } };
     const at = after([next], begun(noOffer, keyed));
     expect(after([edit('provider', 'openai')], at).context.answers.model.key).toBe('sk-1');
@@ -185,7 +188,7 @@ describe('the wizard', () => {
     );
   });
 
-  it('has the tools wait that a chosen skill wants held, until somebody lets them go', () => {
+  it('holds the tools that a chosen skill wants held, until the user releases them', () => {
     const at = after([go('skills')], begun(anOffer, named));
     const chosen = after([edit('skills', { names: ['github'], variables: {} })], at);
     expect(chosen.context.answers.approvals).toEqual({ list_issues: firstApproval });
@@ -201,7 +204,7 @@ describe('the wizard', () => {
     expect(freed.context.answers.approvals).toEqual({});
   });
 
-  it('keeps a sign-in that ends, whichever step is at hand, and forgets one that comes to nothing', () => {
+  it('keeps a completed sign-in at any step, and drops a failed one', () => {
     const keep = (session: string): WizardEvent => ({ type: 'session.keep', session });
     const at = after([go('auth'), keep('a state')], begun(noOffer, thinking));
     const kept = { ...thinking, model: { ...thinking.model, session: 'a state' } };
@@ -212,7 +215,7 @@ describe('the wizard', () => {
     expect(after([keep('')], at).context.answers).toEqual(thinking);
   });
 
-  it('goes to any step that is asked and has nothing wrong before it, and to no other', () => {
+  it('jumps to any step without an error before it, and to no other', () => {
     expect(after([go('review')]).value).toBe('name');
     for (const step of steps) {
       const isThere = isAsked(step, named, noOffer);
@@ -228,7 +231,7 @@ describe('the wizard', () => {
     expect(after([go('review')], begun(noOffer, misled)).value).toBe('name');
   });
 
-  it('ends with the answers, without what others have made pointless', () => {
+  it('ends with the answers, without those that others made needless', () => {
     const held = {
       ...thinking,
       tools: { ...thinking.tools, names: ['uuid_generate'] },

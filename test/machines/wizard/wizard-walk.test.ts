@@ -47,7 +47,7 @@ const moves = fc.constantFrom<WizardEvent>(
   ...steps.map((step): WizardEvent => ({ type: 'step.go', step })),
 );
 
-it('comes from any walk to the end with answers only that the configuration takes', () => {
+it('the configuration accepts the answers at the end of any walk', () => {
   let ended = 0;
   fc.assert(
     fc.property(fc.array(fc.oneof(moves, ...edits), { maxLength: 60 }), (walk) => {
@@ -68,7 +68,7 @@ it('comes from any walk to the end with answers only that the configuration take
   expect(ended).toBeGreaterThan(0);
 });
 
-it('finds nothing wrong with answers only when the configuration takes them and reads back what was typed', () => {
+it('answers have no finding only if the configuration accepts them and reads back the typed text', () => {
   let right = 0;
   fc.assert(
     fc.property(someAnswers, (typed) => {
@@ -86,7 +86,7 @@ it('finds nothing wrong with answers only when the configuration takes them and 
   expect(right).toBeGreaterThan(runs(100));
 });
 
-it('repeats no key, token or passphrase in what it complains of', () => {
+it('findings contain no key, token or passphrase', () => {
   const secret = 'sk-CANARY \n';
   fc.assert(
     fc.property(someAnswers, (typed) => {

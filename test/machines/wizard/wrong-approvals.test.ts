@@ -16,8 +16,8 @@ function wrong(more: Partial<ApprovalAnswer>, channels: AgentAnswers['channels']
 const emails = (count: number) =>
   Array.from({ length: count }, (_, index) => `a${index}@b.example`);
 
-describe('a tool that waits', () => {
-  it('is one that the agent has, of its own or of a skill', () => {
+describe('a held tool', () => {
+  it('must be a tool of the agent or of a skill', () => {
     const approvals = { datetime_now: firstApproval, list_issues: firstApproval };
     const skills = { names: ['github'], variables: {} };
     expect(wrongAnswer('approvals', { ...firstAnswers, skills, approvals }, anOffer)).toBeNull();
@@ -26,7 +26,7 @@ describe('a tool that waits', () => {
     );
   });
 
-  it('is named when its terms are wrong, be it the second', () => {
+  it('is named when its terms are wrong, also as the second one', () => {
     const approvals = { datetime_now: firstApproval, glob_search: { ...firstApproval, quorum: 0 } };
     const tools = { ...firstAnswers.tools, names: ['datetime_now', 'glob_search'] };
     expect(wrongAnswer('approvals', { ...firstAnswers, tools, approvals }, anOffer)).toBe(
@@ -35,7 +35,7 @@ describe('a tool that waits', () => {
   });
 });
 
-describe('whom it waits for', () => {
+describe('the approval target', () => {
   const whom =
     'datetime_now: the approval target must be a target such as channel:console:* or channel:slack:#ops';
   const cannot = (adapter: string) =>
@@ -82,47 +82,55 @@ describe('whom it waits for', () => {
   });
 
   it.each([[{}], [{ target: ['ops'] }], [{ target: '' }]])(
-    'is no webhook that is still %j',
+    'is no webhook while its address is %j',
     (channel) => {
       expect(wrong({ to: 'channel:webhook:ops' }, { webhook: channel })).toBe(another);
     },
   );
 });
 
-describe('how it waits', () => {
+describe('the terms of a wait', () => {
   const zero = 'the timeout must be above zero; write 90s, 5m or 1h30m';
   const whole = 'the quorum is a whole number, 1 or more';
   const email = 'approvers are emails, such as ann@example.com';
 
   it.each<[string, Partial<ApprovalAnswer>, string | null]>([
-    ['is for a moment at least', { timeout: '1ms' }, null],
-    ['is not for no time', { timeout: '0' }, zero],
-    ['is not for no seconds', { timeout: '0s' }, zero],
-    ['is for 24 days at most', { timeout: '24d' }, null],
-    ['is not for longer', { timeout: '25d' }, 'a duration must be at most 24 days (576h)'],
-    ['has a time', { timeout: '' }, 'a duration must not be empty; write 90s, 5m or 1h30m'],
-    ['has a unit', { timeout: '5' }, 'a duration needs a unit; write 5s, 5m or 5h'],
-    ['is no other text', { timeout: 'soon' }, 'this is not a duration; write 90s, 5m or 1h30m'],
-    ['is for one', { quorum: 1 }, null],
-    ['is not for nobody', { quorum: 0 }, whole],
-    ['is not for less than nobody', { quorum: -1 }, whole],
-    ['is not for one and a half', { quorum: 1.5, approvers: emails(2) }, whole],
-    ['is not for what is no number', { quorum: Number.NaN }, whole],
-    ['is for 200 approvers at most', { approvers: emails(200) }, null],
-    ['is not for 201', { approvers: emails(201) }, 'there are at most 200 approvers'],
-    ['is for approvers by email', { approvers: [' Ann@example.com '] }, null],
-    ['is for no approver by name', { approvers: ['ann@example.com', 'bob'] }, email],
-    ['is for no approver on two lines', { approvers: ['ann@example.com\n'] }, email],
-    ['is for two of two', { quorum: 2, approvers: emails(2) }, null],
-    ['is for two of three', { quorum: 2, approvers: emails(3) }, null],
-    ['is for one of three', { quorum: 1, approvers: emails(3) }, null],
+    ['may be a short time', { timeout: '1ms' }, null],
+    ['may not be no time', { timeout: '0' }, zero],
+    ['may not be zero seconds', { timeout: '0s' }, zero],
+    ['may be 24 days', { timeout: '24d' }, null],
     [
-      'is not for two of whoever is asked',
+      'may not be longer than 24 days',
+      { timeout: '25d' },
+      'a duration must be at most 24 days (576h)',
+    ],
+    ['need a time', { timeout: '' }, 'a duration must not be empty; write 90s, 5m or 1h30m'],
+    ['need a unit', { timeout: '5' }, 'a duration needs a unit; write 5s, 5m or 5h'],
+    [
+      'may not be another string',
+      { timeout: 'soon' },
+      'this is not a duration; write 90s, 5m or 1h30m',
+    ],
+    ['may need one approval', { quorum: 1 }, null],
+    ['may not need zero approvals', { quorum: 0 }, whole],
+    ['may not need a negative number', { quorum: -1 }, whole],
+    ['may not need one and a half', { quorum: 1.5, approvers: emails(2) }, whole],
+    ['may not need a value that is no number', { quorum: Number.NaN }, whole],
+    ['may need 200 approvals', { approvers: emails(200) }, null],
+    ['may not need 201', { approvers: emails(201) }, 'there are at most 200 approvers'],
+    ['may list approvers by email', { approvers: [' Ann@example.com '] }, null],
+    ['may list no approver by name', { approvers: ['ann@example.com', 'bob'] }, email],
+    ['may list no approver on two lines', { approvers: ['ann@example.com\n'] }, email],
+    ['may need two of two', { quorum: 2, approvers: emails(2) }, null],
+    ['may need two of three', { quorum: 2, approvers: emails(3) }, null],
+    ['may need one of three', { quorum: 1, approvers: emails(3) }, null],
+    [
+      'may not need two without a list of approvers',
       { quorum: 2 },
       'a quorum of 2 needs as many approvers by their emails',
     ],
     [
-      'is not for three when one of them is there twice',
+      'may not need three when one of them is listed twice',
       {
         quorum: 3,
         approvers: ['ann@example.com', ' ANN@example.com', 'bob@example.com'],

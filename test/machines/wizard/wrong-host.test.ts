@@ -22,7 +22,7 @@ it.each([
   'x:65535',
   `${label}.example.com`,
   `${label}.${label}.${label}.${'b'.repeat(61)}`,
-])('lets %s be reached', (host) => {
+])('the host %s is accepted', (host) => {
   expect(wrongHost(host)).toBeNull();
 });
 
@@ -68,7 +68,7 @@ it.each([
   '0x7f',
   '0x',
   'a.b.0xFF',
-])('does not let %j be reached, as it is no name of a host', (host) => {
+])('%j is refused, because it is not a host name', (host) => {
   expect(wrongHost(host)).toBe(
     'this is no host name; write a host such as api.example.com, *.example.com or api.example.com:8443',
   );

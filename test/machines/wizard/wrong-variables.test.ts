@@ -17,26 +17,29 @@ function many(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`A${index}`, 'x']));
 }
 
-it.each(['', 'sk-123', '!', '~', 'x'.repeat(8_192)])('takes %j for a key', (key) => {
+it.each(['', 'sk-123', '!', '~', 'x'.repeat(8_192)])('the key %j is accepted', (key) => {
   expect(wrongKey(key)).toBeNull();
 });
 
 it.each([' sk-123', 'sk-123 ', 'sk 123', 'sk-123\n', 'schlüssel', '\x7f', 'x'.repeat(8_193)])(
-  'takes %j for no key, and does not repeat it',
+  'the key %j is refused and not repeated',
   (key) => {
     expect(wrongKey(key)).toBe('the key holds characters that no key has; copy it again');
   },
 );
 
-describe('a variable by a name', () => {
-  it.each(['A', 'SHOP_KEY', '_X', 'A1', 'SERVICE_TOKEN', 'A'.repeat(128)])('%s is kept', (name) => {
-    expect(
-      wrongVariables('security', { ...firstAnswers, ...security({ [name]: 'x' }) }),
-    ).toBeNull();
-  });
+describe('a variable name', () => {
+  it.each(['A', 'SHOP_KEY', '_X', 'A1', 'SERVICE_TOKEN', 'A'.repeat(128)])(
+    '%s is accepted',
+    (name) => {
+      expect(
+        wrongVariables('security', { ...firstAnswers, ...security({ [name]: 'x' }) }),
+      ).toBeNull();
+    },
+  );
 
   it.each(['', 'shop_key', 'SHOPkEY', 'xSHOP', 'SHOPx', '1A', 'A-B', 'A B', 'Ä', 'A\n'])(
-    '%j is not, as no file of variables takes it',
+    '%j is refused, because .env files do not accept it',
     (name) => {
       expect(wrongVariables('security', { ...firstAnswers, ...security({ [name]: 'x' }) })).toBe(
         'the name of a variable is upper-case letters, digits and underscores, such as SHOP_KEY',
@@ -44,20 +47,23 @@ describe('a variable by a name', () => {
     },
   );
 
-  it.each(['PATH', 'LD_PRELOAD', 'SERVICE_COMMAND'])('%s is not, as it steers programs', (name) => {
-    expect(wrongVariables('security', { ...firstAnswers, ...security({ [name]: '' }) })).toBe(
-      'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY',
-    );
-  });
+  it.each(['PATH', 'LD_PRELOAD', 'SERVICE_COMMAND'])(
+    '%s is refused, because it controls programs',
+    (name) => {
+      expect(wrongVariables('security', { ...firstAnswers, ...security({ [name]: '' }) })).toBe(
+        'this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY',
+      );
+    },
+  );
 
-  it('that is longer than a secret may have is not', () => {
+  it('that is longer than a secret name is refused', () => {
     const given = { ...firstAnswers, ...security({ ['A'.repeat(129)]: 'x' }) };
     expect(wrongVariables('security', given)).toBe(
       'the name of a secret is one to 128 letters, digits and underscores and does not begin with a digit, such as SHOP_KEY',
     );
   });
 
-  it('that a secret may have, but no script, is kept for the daemon and not for a skill', () => {
+  it('that is valid for a secret but not for a script is accepted for the daemon and refused for a skill', () => {
     const token = { A: 'x', SERVICE_TOKEN: 'x' };
     expect(wrongVariables('security', { ...firstAnswers, ...security(token) })).toBeNull();
     expect(wrongVariables('skills', { ...firstAnswers, ...skills(token) })).toBe(
@@ -86,7 +92,7 @@ describe('the value of a variable', () => {
 });
 
 describe('the variables of a step', () => {
-  it('are a hundred at most', () => {
+  it('may be a hundred', () => {
     const of = (count: number) => ({ ...firstAnswers, ...security(many(count)) });
     expect(wrongVariables('security', of(100))).toBeNull();
     expect(wrongVariables('security', of(101))).toBe('there are at most 100 variables');
@@ -100,21 +106,21 @@ describe('the variables of a step', () => {
   };
 
   it.each<[string, Partial<AgentAnswers>, string | null]>([
-    ['may repeat what another step says', security({ OPENAI_API_KEY: 'sk-1' }), null],
-    ['may leave it to the other step', security({ OPENAI_API_KEY: '' }), null],
-    ['have names of their own', security({ SHOP_KEY: 'sk-2' }), null],
-    ['may not say something else', security({ SHOP_KEY: 'x', OPENAI_API_KEY: 'sk-2' }), two],
+    ['may repeat those of another step', security({ OPENAI_API_KEY: 'sk-1' }), null],
+    ['may leave the value to another step', security({ OPENAI_API_KEY: '' }), null],
+    ['may have their own names', security({ SHOP_KEY: 'sk-2' }), null],
+    ['may not contradict another step', security({ SHOP_KEY: 'x', OPENAI_API_KEY: 'sk-2' }), two],
     [
-      'may say what the other step leaves open',
+      'may set a value that another step leaves open',
       { model: firstAnswers.model, ...security({ OPENAI_API_KEY: 'sk-2' }) },
       null,
     ],
-    ['are not blamed for those of another step', skills({ OPENAI_API_KEY: 'sk-2' }), null],
+    ['are not reported for an error of another step', skills({ OPENAI_API_KEY: 'sk-2' }), null],
   ])('%s', (_, more, wrong) => {
     expect(wrongVariables('security', { ...firstAnswers, ...other, ...more })).toBe(wrong);
   });
 
-  it('are none where a step sets none', () => {
+  it('are empty where a step sets none', () => {
     expect(wrongVariables('fallback', { ...firstAnswers, ...security({ a: 'x' }) })).toBeNull();
   });
 });

@@ -13,7 +13,7 @@ function written(value: unknown): string | null {
   }
 }
 
-it('writes plain JSON as the daemon does, or refuses it', () => {
+it('the client writes plain JSON as the daemon does, or refuses it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = written(value);
@@ -22,7 +22,7 @@ it('writes plain JSON as the daemon does, or refuses it', () => {
   );
 });
 
-it('writes numbers, names and characters that are easily changed', () => {
+it('the client keeps numbers, names and characters that JSON writers often change', () => {
   const value = { b: [0, -0, 1e-7, 123.456e10, 2 ** 53 - 1], a: { '€': '😀', 10: null, 9: '\n' } };
   expect(written(value)).toBe(canonicalize(value));
 });

@@ -52,7 +52,7 @@ describe('hold', () => {
     });
   });
 
-  it('states the agent, the session, the person and the workflow to approvers', async () => {
+  it('sends the agent, the session, the person and the workflow to approvers', async () => {
     const agent = await startGate();
     const gate = createGate({ url: agent.url, agent: 'tester', session: 's-1' });
     const stated = { subject: 'ann', context: { cwd: '/app' }, workflow: { workflow_id: 'w-1' } };
@@ -62,7 +62,7 @@ describe('hold', () => {
     expect(context).toContain('agent="tester"\nsession="s-1"\nsubject="ann"\ncontext={"cwd"');
   });
 
-  it('throws HoldDenied with a sentence for the model', async () => {
+  it('throws HoldDenied with a message for the model', async () => {
     const agent = await startGate();
     const gate = createGate({ url: agent.url });
     const unknown = await errorOf(gate.hold({ tool: 'Write', args: {} }));
@@ -80,7 +80,7 @@ describe('hold', () => {
     });
   });
 
-  it('throws StepUpRequired, and asks again with the token of a higher level', async () => {
+  it('throws StepUpRequired, and accepts a retry with a token of a higher level', async () => {
     const provider = (level: string) => ({
       ...{ type: 'static_token', name: level },
       settings: { token: `token-${level}`, identity: { user_id: 'ann', claims: { acr: level } } },
@@ -121,7 +121,7 @@ describe('hold', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it('makes the key of session and call, and keeps sessions apart', async () => {
+  it('derives the key from session and call, and separates sessions', async () => {
     const { url } = await startGate();
     const gate = createGate({ url });
     const keys = [
@@ -135,7 +135,7 @@ describe('hold', () => {
 });
 
 describe('a process that is killed', () => {
-  it('finds its hold again with the same key, and sees that the call was received', async () => {
+  it('finds its hold again with the same key, and learns that the call was received', async () => {
     const agent = await startGate();
     const killed = new AbortController();
     const first = errorOf(createGate({ url: agent.url }).hold({ ...rm, signal: killed.signal }));
@@ -151,7 +151,7 @@ describe('a process that is killed', () => {
     expect(agent.audit(id).filter(({ event }) => event === 'hold_released')).toHaveLength(1);
   });
 
-  it('does not run a received call a second time, unless it asks for that', async () => {
+  it('does not run a received call a second time, unless requested', async () => {
     const agent = await startGate();
     const held = createGate({ url: agent.url }).hold(rm);
     await decide(agent, { decision: 'approve' });
@@ -178,7 +178,7 @@ describe('a process that is killed', () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
-  it('takes a lost answer for its own, and another process does not', async () => {
+  it('may receive a lost answer again, and another process may not', async () => {
     const agent = await startGate();
     let lost = 0;
     const losing = async (url: string, init: RequestInit) => {
@@ -212,7 +212,7 @@ describe('a process that is killed', () => {
 });
 
 describe('a signal', () => {
-  it('leaves the call on hold', async () => {
+  it('keeps the call on hold', async () => {
     const agent = await startGate();
     const leaving = new AbortController();
     const held = errorOf(createGate({ url: agent.url }).hold({ ...rm, signal: leaving.signal }));
@@ -222,7 +222,7 @@ describe('a signal', () => {
     expect((await agent.get(`/holds/${id}`)).body).toMatchObject({ status: 'pending' });
   });
 
-  it('cancels the hold if the call wants that, also before the gate has named it', async () => {
+  it('cancels the hold on request, also before the gate has named it', async () => {
     const agent = await startGate();
     const sent = Promise.withResolvers<void>();
     const slow = async (url: string, init: RequestInit) => {
@@ -280,7 +280,7 @@ describe('guard', () => {
     });
   });
 
-  it('returns the result if the outcome cannot be reported, and passes the error on', async () => {
+  it('returns the result if the outcome cannot be reported, and reports that error', async () => {
     const { url } = await startGate();
     const onUnreported = vi.fn();
     const mute = (address: string, init: RequestInit) =>
@@ -292,7 +292,7 @@ describe('guard', () => {
     expect(decision).toMatchObject({ status: 'allowed' });
   });
 
-  it('reports a call that was called off right after its approval as not run', async () => {
+  it('reports a call that was canceled right after its approval as not run', async () => {
     const agent = await startGate();
     const leaving = new AbortController();
     const abortAtApproval = async (url: string, init: RequestInit) => {

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { expect, it } from 'vitest';
 
-it('adds less than 6 KB to a page that asks a gate', async () => {
+it('the client adds less than 6 KB to a page', async () => {
   const input = `${import.meta.dirname}/../../../packages/client/client.ts`;
   const bundle = await rolldown({ input, platform: 'browser' });
   const { output } = await bundle.generate({ format: 'esm', minify: true });

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createTestGate, HoldDenied, HoldReleased } from '../../../packages/client/client.ts';
 
-it('decides as the test says, and keeps the calls and outcomes', async () => {
+it('the test gate decides as configured, and keeps the calls and outcomes', async () => {
   const gate = createTestGate({
     session: 's-1',
     decide: ({ tool }) => (tool === 'pay' ? { status: 'rejected', reason: 'too much' } : 'allowed'),
@@ -19,7 +19,7 @@ it('decides as the test says, and keeps the calls and outcomes', async () => {
   expect(gate.outcomes).toMatchObject([{ tool: 'mail', key: 's-1:1', status: 'succeeded' }]);
 });
 
-it('changes arguments, and answers the same key with the same decision', async () => {
+it('the test gate changes arguments, and answers the same key with the same decision', async () => {
   const decide = vi.fn(
     () => ({ status: 'approved', args: { amount: 4 }, released: true }) as const,
   );

@@ -34,23 +34,27 @@ const approved = { hold_id: 'h-1', key: 'k', status: 'approved', args_sha256: di
 const allowed = (args: string, more: object = {}) =>
   JSON.stringify({ ...approved, ...more }).replace(/}$/, `,"args":${args}}`);
 
-describe('an answer that the call must not run on', () => {
+describe('an answer that does not permit the call', () => {
   it.each([
     ['no JSON', '<html>', 'the answer of the gate is not JSON'],
     ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'the gate cannot be reached'],
     ['an array', '[]', 'the answer of the gate is not an object'],
     ['null', 'null', 'the answer of the gate is not an object'],
     ['another key', allowed('{}', { key: 'x' }), 'the gate answered about another call'],
-    ['a path as id', allowed('{}', { hold_id: '../a' }), 'the gate answered about another call'],
+    [
+      'a path as the id',
+      allowed('{}', { hold_id: '../a' }),
+      'the gate answered about another call',
+    ],
     ['no status', allowed('{}', { status: 1 }), 'the answer of the gate has no known status'],
     [
-      'a status of no meaning',
+      'an unknown status',
       allowed('{}', { status: 'ok' }),
       'the answer of the gate has no known status',
     ],
     ['a list of arguments', allowed('[]'), 'the answer of the gate has no args'],
-    ['a text as arguments', allowed('"ls"'), 'the answer of the gate has no args'],
-    ['arguments of null', allowed('null'), 'the answer of the gate has no args'],
+    ['a string as the arguments', allowed('"ls"'), 'the answer of the gate has no args'],
+    ['null as the arguments', allowed('null'), 'the answer of the gate has no args'],
     [
       'a prototype',
       allowed('{"__proto__":{"admin":true}}'),
@@ -86,7 +90,7 @@ describe('an answer that the call must not run on', () => {
       allowed('{}', { args_sha256: {} }),
       'the args of the answer do not match args_sha256',
     ],
-    ['an answer without end', 'x'.repeat(5_000_000), 'the answer of the gate is too long'],
+    ['an endless answer', 'x'.repeat(5_000_000), 'the answer of the gate is too long'],
   ])('is %s', async (_, body, message) => {
     const { url } = await serve((_request, response) => response.end(body));
     expect((await failureAt(url)).message).toBe(message);
@@ -107,7 +111,7 @@ describe('an answer that the call must not run on', () => {
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'is a redirect with %d, which nobody follows',
+    'is a redirect with %d, which is not followed',
     async (status) => {
       const elsewhere = await serve((_request, response) => response.end('{}'));
       const { url, seen } = await serve((request, response) => {
@@ -121,12 +125,12 @@ describe('an answer that the call must not run on', () => {
     },
   );
 
-  it('is none: the gate is down', async () => {
+  it('is missing: the gate is down', async () => {
     expect((await failureAt('http://127.0.0.1:1')).message).toBe('the gate cannot be reached');
   });
 });
 
-describe('a setting that cannot be used', () => {
+describe('an invalid setting', () => {
   it.each(['gate', 'ftp://gate', 'https://ann:secret@gate', ''])('is the address %s', (url) => {
     expect(() => createGate({ url })).toThrow(
       new TypeError('url must be an HTTP address without credentials, such as https://HOST'),
@@ -142,7 +146,7 @@ describe('a setting that cannot be used', () => {
   });
 });
 
-describe('a passing failure', () => {
+describe('a temporary failure', () => {
   const decided = {
     ...approved,
     ...{
@@ -164,7 +168,7 @@ describe('a passing failure', () => {
     throw new TypeError('fetch failed');
   };
 
-  it('is asked again with the same key, later each time', async () => {
+  it('is retried with the same key, after increasing pauses', async () => {
     vi.useFakeTimers();
     const fetch = answering(reset, status(503), status(502), status(408), approval);
     const { key: _, ...unnamed } = call;
@@ -190,7 +194,7 @@ describe('a passing failure', () => {
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('of 429 is asked again after Retry-After and not before', async () => {
+  it('of 429 is retried after Retry-After and not before', async () => {
     vi.useFakeTimers();
     const fetch = answering(status(429, { 'Retry-After': '60' }), approval);
     const held = createGate({ url: 'http://gate.invalid', fetch }).hold(call);
@@ -200,7 +204,7 @@ describe('a passing failure', () => {
     expect(await held).toMatchObject({ status: 'approved' });
   });
 
-  it('that asks for more patience than the caller has is thrown at once', async () => {
+  it("with a longer pause than the caller's timeout is thrown at once", async () => {
     const fetch = answering(status(429, { 'Retry-After': '3600' }));
     const held = createGate({ url: 'http://gate.invalid', fetch }).hold(call);
     await expect(held).rejects.toMatchObject({
@@ -223,7 +227,7 @@ describe('a passing failure', () => {
     expect(fetch.mock.calls.length).toBeGreaterThan(1);
   });
 
-  it('ends with the signal while the client pauses', async () => {
+  it('is thrown at the signal during a pause', async () => {
     const leaving = new AbortController();
     const fetch = answering(() => {
       queueMicrotask(() => setImmediate(() => leaving.abort('left')));
@@ -233,7 +237,7 @@ describe('a passing failure', () => {
     await expect(gate.hold({ ...call, signal: leaving.signal })).rejects.toBe('left');
   });
 
-  it('sends the wait, and asks a gate that does not wait only every two seconds', async () => {
+  it('sends the wait, and polls a gate without waiting only every two seconds', async () => {
     vi.useFakeTimers();
     const pending = { ...approved, status: 'pending', retry_after: 2 };
     const wait = () => Response.json(pending, { status: 202 });

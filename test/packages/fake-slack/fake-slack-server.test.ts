@@ -18,7 +18,7 @@ const refunds = 'C0REFUNDS1';
 describe('Socket Mode of the fake Slack', () => {
   const acknowledge = ({ ack }: Heard) => void ack();
 
-  it('tells of a click, in the shape that Slack has', async () => {
+  it("sends a click in Slack's format", async () => {
     const { slack, web } = await openSlack();
     const { ts = '' } = await web.chat.postMessage({
       channel: refunds,
@@ -53,7 +53,7 @@ describe('Socket Mode of the fake Slack', () => {
     });
   });
 
-  it('opens a modal once, within its time, and tells what is written into it', async () => {
+  it('opens a modal once, within its time, and sends its text', async () => {
     const clock = new ManualClock(1_000_000);
     const { slack, web } = await openSlack({ clock });
     await web.chat.postMessage({ channel: refunds, text: 'x', blocks: buttons });
@@ -96,7 +96,7 @@ describe('Socket Mode of the fake Slack', () => {
     });
   });
 
-  it('keeps a modal open that the app finds fault with, and tells when it is closed', async () => {
+  it('keeps a modal open that the app refuses, and reports when it is closed', async () => {
     const { slack, web } = await openSlack();
     const errors = { response_action: 'errors', errors: { reason: 'already decided' } };
     const types: string[] = [];
@@ -113,7 +113,7 @@ describe('Socket Mode of the fake Slack', () => {
     expect(types).toEqual(['view_submission', 'view_closed']);
   });
 
-  it('tells of mentions and direct messages', async () => {
+  it('sends mentions and direct messages', async () => {
     const { slack } = await openSlack();
     const events: object[] = [];
     await connect(slack, (heard) => {
@@ -135,7 +135,7 @@ describe('Socket Mode of the fake Slack', () => {
     ]);
   });
 
-  it('sends again what nobody acknowledges, on another connection, and gives up', async () => {
+  it('repeats unacknowledged events on another connection, and gives up later', async () => {
     const clock = new ManualClock(1_000_000);
     const { slack } = await openSlack({ clock, ackWithin: 1_000, mostDeliveries: 2 });
     const retries: (number | undefined)[] = [];
@@ -154,7 +154,7 @@ describe('Socket Mode of the fake Slack', () => {
     expect(slack.envelopes).toMatchObject([{ deliveries: 2, isGivenUp: true, ackedAt: null }]);
   });
 
-  it('sends an envelope twice when asked to, under the same id', async () => {
+  it('sends an envelope twice on request, under the same id', async () => {
     const { slack } = await openSlack();
     const heard: Heard[] = [];
     await connect(slack, (each) => heard.push(each) && acknowledge(each));
@@ -169,13 +169,13 @@ describe('Socket Mode of the fake Slack', () => {
     ]);
   });
 
-  it('refuses what nobody is there to hear', async () => {
+  it('refuses events without a connected app', async () => {
     const { slack } = await openSlack();
     const mention = slack.mention({ channel: 'refunds', text: 'hello' });
     await expect(mention).rejects.toThrow('no app is connected to the fake Slack');
   });
 
-  it('refuses connections without a ticket, with a used one, and more when asked to', async () => {
+  it('refuses connections without a ticket, with a used one, and more on request', async () => {
     const { slack } = await openSlack();
     const app = webClient(slack, slack.appToken);
     const ticket = async () => (await app.apps.connections.open({})).url ?? '';
@@ -188,7 +188,7 @@ describe('Socket Mode of the fake Slack', () => {
     expect(await isLetIn(await ticket())).toBe(true);
   });
 
-  it('lets a connection in that hears no greeting and gets no envelope', async () => {
+  it('accepts a connection that gets no greeting and no envelope', async () => {
     const { slack } = await openSlack();
     slack.socket.spoil('silence', 1);
     const { url } = await webClient(slack, slack.appToken).apps.connections.open({});
@@ -196,7 +196,7 @@ describe('Socket Mode of the fake Slack', () => {
     expect(slack.connections).toBe(0);
   });
 
-  it('answers pings until it is mute, and sends any frame', async () => {
+  it('answers pings until it is muted, and sends any frame', async () => {
     const { slack } = await openSlack();
     const { url = '' } = await webClient(slack, slack.appToken).apps.connections.open({});
     const socket = new WsClient(url);
@@ -234,7 +234,7 @@ describe('Socket Mode of the fake Slack', () => {
     ]);
   });
 
-  it('survives addresses that are none', async () => {
+  it('survives invalid addresses', async () => {
     const { slack, web } = await openSlack();
     const port = Number(new URL(slack.apiUrl).port);
     for (const head of ['GET // HTTP/1.1', 'GET http:// HTTP/1.1\r\nUpgrade: websocket']) {
@@ -247,7 +247,7 @@ describe('Socket Mode of the fake Slack', () => {
     expect(await web.auth.test()).toMatchObject({ ok: true });
   });
 
-  it('breaks connections, and asks for new ones', async () => {
+  it('breaks connections, and requests new ones', async () => {
     const { slack } = await openSlack();
     const socket = await connect(slack);
     slack.socket.retire('refresh_requested');
@@ -259,7 +259,7 @@ describe('Socket Mode of the fake Slack', () => {
   });
 });
 
-it('leaves nothing when it is closed', async () => {
+it('the fake Slack leaves nothing when it is closed', async () => {
   const { slack, web } = await openSlack();
   await connect(slack);
   await slack.close();

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { Watch } from '../../../packages/fake-slack/watch.ts';
 
 describe('a watch', () => {
-  it('resolves with what is there already', async () => {
+  it('resolves with an existing entry', async () => {
     expect(await new Watch().until(() => 'there')).toBe('there');
   });
 
-  it('resolves with what comes later, and does not look again', async () => {
+  it('resolves with a later entry, and stops', async () => {
     const watch = new Watch();
     let [found, looks]: [string | undefined, number] = [undefined, 0];
     const waiting = watch.until(() => {
@@ -21,7 +21,7 @@ describe('a watch', () => {
     expect(looks).toBe(3);
   });
 
-  it('rejects with the reason of the signal, and does not look again', async () => {
+  it('rejects with the reason of the signal, and stops', async () => {
     const watch = new Watch();
     const leave = new AbortController();
     let looks = 0;

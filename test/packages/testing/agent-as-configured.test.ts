@@ -23,7 +23,7 @@ function filesIn(folder: string): [string, number][] {
 }
 
 describe('an agent under test', () => {
-  it('knows who asks and who decides where callers sign in, and nobody where they do not', async () => {
+  it('identifies callers and approvers where they sign in, and none where they do not', async () => {
     const settings = { ...holding({ four_eyes: true }), ...signedIn };
     await using agent = await startTestAgent({ settings, tools: { pay: 'paid' }, env });
     const asked = await agent.send('pay', { ...paying, as: 'ann@example.com' });
@@ -44,7 +44,7 @@ describe('an agent under test', () => {
     expect((await open.send('pay', { ...paying, as: 'ann@example.com' })).requester).toBeNull();
   });
 
-  it('writes whose tenant a caller is, and signs, as configured', async () => {
+  it('records the tenant of a caller, and signs, as configured', async () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const audit = { signing: { enabled: true }, rotation: { max_bytes: 65_536 } };
@@ -62,7 +62,7 @@ describe('an agent under test', () => {
     expect(await agent.verify()).toEqual({ ok: true, text: '4 events, chain intact, 4 signed' });
   });
 
-  it('shows tasks to those who may know of them', async () => {
+  it('shows tasks to permitted callers', async () => {
     const settings = { ...holding(), ...signedIn, server: { task_access: 'requester' } };
     await using agent = await startTestAgent({ settings, tools: { pay: 'paid' }, env });
     await agent.send('pay', { ...paying, id: 't1', as: 'rita@example.com' });
@@ -73,7 +73,7 @@ describe('an agent under test', () => {
     expect((await agent.decide('t1', 'approve', { as: 'eve@example.com' })).status).toBe(404);
   });
 
-  it('asks for a stronger sign-in, scores calls and makes credentials as configured', async () => {
+  it('requires a step-up, scores calls and issues credentials as configured', async () => {
     const security = {
       step_up: { enabled: true, tools: { vault: { acr: 'gold' } } },
       intent_alignment: {
@@ -123,7 +123,7 @@ describe('an agent under test', () => {
     expect(agent.runs.map(({ tool }) => tool)).toEqual(['pay', 'math_calculate']);
   });
 
-  it('is the agent of a folder, in which nothing is run or written', async () => {
+  it('can be the agent of a folder, in which nothing is run or written', async () => {
     const folder = join(temporaryFolder(), 'refunds');
     cpSync(refunds, folder, { recursive: true });
     const before = filesIn(folder);
@@ -138,7 +138,7 @@ describe('an agent under test', () => {
     expect(filesIn(folder)).toEqual(before);
   });
 
-  it('is the agent of a folder under another policy', async () => {
+  it('can be the agent of a folder under another policy', async () => {
     await using agent = await startTestAgent({
       folder: refunds,
       settings: { security: { guardrails: { enabled: true, denied_tools: ['issue_refund'] } } },
@@ -147,7 +147,7 @@ describe('an agent under test', () => {
     expect(agent.runs.map(({ tool }) => tool)).toEqual(['lookup_order']);
   });
 
-  it('stands in for the tools of servers that are not asked for', async () => {
+  it('replaces the tools of servers that are not called', async () => {
     const mcp = {
       servers: [{ name: 'docs', command: 'nowhere', tools: { allow: ['write_file'] } }],
     };

@@ -14,7 +14,9 @@ const tools = {
   look: fc.record({ order: fc.string() }),
 };
 
-it('makes policies, tasks and decisions that every agent takes', { timeout: 120_000 }, async () => {
+it('generated policies, tasks and decisions are accepted by every agent', {
+  timeout: 120_000,
+}, async () => {
   const names = Object.keys(tools);
   const steps = fc.array(decisions(), { maxLength: 6 });
   await fc.assert(
@@ -50,7 +52,7 @@ function ruledBy(security: object): { denied: string[]; held: string[] } {
   return { denied: guardrails.denied_tools, held: Object.keys(defer.tools) };
 }
 
-it('makes calls of each tool with arguments of its own', () => {
+it('generated calls of each tool have their own arguments', () => {
   const [first = { tool: '' }] = fc.sample(toolCalls({ pay: fc.constant({ amount: 5 }) }), 1);
   expect(first).toEqual({ tool: 'pay', args: { amount: 5 } });
 });

@@ -24,7 +24,7 @@ const nameOf = (id: string) => id.slice(id.indexOf('/') + 1);
 const check = (adapter: HoldsAdapter) => runHoldChecks(adapter, { patience: 0.1 });
 
 describe('the checks of holds', () => {
-  it('have a name of their own', () => {
+  it('have unique names', () => {
     expect(new Set(holdChecks.map(({ id }) => id)).size).toBe(holdChecks.length);
   });
 
@@ -37,7 +37,7 @@ describe('the checks of holds', () => {
 
   it.each<[Fault, Record<string, string[]>]>([
     [
-      'forgets at a kill',
+      'loses data at a kill',
       {
         kill: [
           ...['keeps-waiting', 'keeps-approval', 'keeps-rejection', 'keeps-arguments'],
@@ -47,10 +47,10 @@ describe('the checks of holds', () => {
       },
     ],
     [
-      'forgets at a stop',
+      'loses data at a stop',
       { restart: ['keeps-waiting', 'keeps-approval', 'keeps-rejection', 'keeps-arguments'] },
     ],
-    ['forgets what ran', { restart: ['keeps-run'], kill: ['keeps-run'] }],
+    ['loses outcomes', { restart: ['keeps-run'], kill: ['keeps-run'] }],
     [
       'compares no arguments',
       {
@@ -63,7 +63,7 @@ describe('the checks of holds', () => {
       },
     ],
     [
-      'finds the key late',
+      'finds the key too late',
       {
         idempotency: ['at-once', 'shown-once'],
         binding: ['other-arguments-at-once'],
@@ -111,10 +111,10 @@ describe('the checks of holds', () => {
     ],
     ['releases after the outcome', { outcome: ['closed-call'] }],
     ['releases to every claim', { idempotency: ['lost-answer'], kill: ['keeps-claim'] }],
-    ['releases what waits', { 'fail closed': ['waiting-call'] }],
+    ['releases a waiting call', { 'fail closed': ['waiting-call'] }],
     ['ignores digests', { binding: ['digest-of-another'] }],
     ['ignores changes', { binding: ['edit-runs', 'edit-key'] }],
-    ['lets everybody decide', { people: ['stranger', 'stranger-edits'] }],
+    ['lets every person decide', { people: ['stranger', 'stranger-edits'] }],
     ['lets requesters decide', { people: ['four-eyes'] }],
     [
       'shows all holds to all',
@@ -135,7 +135,7 @@ describe('the checks of holds', () => {
     expect(failedIn(await check(new MemoryHolds(fault)))).toEqual(failed);
   });
 
-  it('say in one sentence what was broken', async () => {
+  it('describe the defect in one sentence', async () => {
     const only = ['single-decision/approve-reject'];
     const { results } = await runHoldChecks(new MemoryHolds('accepts every decision'), { only });
     expect(results).toEqual([
@@ -153,7 +153,7 @@ describe('the checks of holds', () => {
     expect(twice['races']).toEqual(['runs-once', 'approve-cancel']);
   });
 
-  it('leave out what an implementation does not offer', async () => {
+  it('skip features that an implementation does not offer', async () => {
     const { ask, read } = new MemoryHolds();
     const memory = new MemoryHolds();
     const adapter = { name: 'small', ask: ask.bind(memory), read: read.bind(memory) };
@@ -167,8 +167,8 @@ describe('the checks of holds', () => {
   });
 });
 
-describe('a run', () => {
-  it('refuses a name that no check has', async () => {
+describe('a run of the checks', () => {
+  it('refuses an unknown check name', async () => {
     await expect(runHoldChecks(new MemoryHolds(), { only: ['speed'] })).rejects.toThrow(
       'no check has the id or group "speed"; holdChecks lists them',
     );
@@ -198,7 +198,7 @@ describe('a run', () => {
     expect(results[0]).toMatchObject({ status: 'failed', why: 'the adapter failed: no port' });
   });
 
-  it('ends at its signal, at a request that is never answered', async () => {
+  it('stops at its signal, during a request that is never answered', async () => {
     const abort = new AbortController();
     const adapter = Object.assign(new MemoryHolds(), {
       read: () => {
@@ -209,14 +209,14 @@ describe('a run', () => {
     await expect(runHoldChecks(adapter, { signal: abort.signal })).rejects.toThrow('enough');
   });
 
-  it('fails a check that does not end', async () => {
+  it('fails a check that does not finish', async () => {
     const adapter = Object.assign(new MemoryHolds(), { read: () => new Promise<never>(() => {}) });
     const options = { only: ['fail-closed/unknown-hold'], timeout: 0.05 };
     const { results } = await runHoldChecks(adapter, options);
     expect(results[0]).toMatchObject({ why: 'the check did not end within 0.05 s' });
   });
 
-  it('registers each check as a test, and one that is not offered as a skipped one', async () => {
+  it('registers each check as a test, and one without support as skipped', async () => {
     const tests = new Map<string, () => Promise<void>>();
     const skipped: string[] = [];
     const groups: string[] = [];

@@ -11,11 +11,11 @@ import {
 
 /** The defects that `MemoryHolds` can have. */
 export const faults = [
-  'forgets at a kill',
-  'forgets at a stop',
-  'forgets what ran',
+  'loses data at a kill',
+  'loses data at a stop',
+  'loses outcomes',
   'compares no arguments',
-  'finds the key late',
+  'finds the key too late',
   'accepts every decision',
   'decides late',
   'expires as approved',
@@ -23,10 +23,10 @@ export const faults = [
   'asks again after an end',
   'releases after the outcome',
   'releases to every claim',
-  'releases what waits',
+  'releases a waiting call',
   'ignores digests',
   'ignores changes',
-  'lets everybody decide',
+  'lets every person decide',
   'lets requesters decide',
   'shows all holds to all',
   'keeps the last outcome',
@@ -70,12 +70,12 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
 
   async start(): Promise<void> {
     const rows = JSON.parse(this.#stored) as Row[];
-    if (this.#has('forgets what ran')) for (const row of rows) row.isTaken = false;
+    if (this.#has('loses outcomes')) for (const row of rows) row.isTaken = false;
     this.#rows = new Map(rows.map((row) => [row.id, row]));
   }
 
   async stop(): Promise<void> {
-    this.#stored = this.#has('forgets at a stop') ? '[]' : this.#asText();
+    this.#stored = this.#has('loses data at a stop') ? '[]' : this.#asText();
   }
 
   async kill(): Promise<void> {
@@ -97,12 +97,12 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
     }
     const id = this.#idOf(by, key);
     let row = this.#find(id);
-    if (this.#has('finds the key late')) await soonAfter();
+    if (this.#has('finds the key too late')) await soonAfter();
     if (row !== undefined && this.#has('asks again after an end') && row.status !== 'pending') {
       row = undefined;
     }
     if (row === undefined) {
-      const isRepeated = this.#has('finds the key late') && this.#rows.has(id);
+      const isRepeated = this.#has('finds the key too late') && this.#rows.has(id);
       row = {
         ...{ id: isRepeated ? `${id}-${Math.random()}` : id, status: 'pending', call, args },
         ...{ digest: canonical(args), deadline: this.#now + (soon ? this.expiresWithin : day) },
@@ -133,7 +133,7 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
     const isApproval =
       decision === 'approve' || (decision !== 'reject' && this.#has('reads any word as approval'));
     if (row === undefined || (!isApproval && decision !== 'reject')) return refused;
-    if (by === 'eve' && !this.#has('lets everybody decide')) return refused;
+    if (by === 'eve' && !this.#has('lets every person decide')) return refused;
     if (by === row.call.by && !this.#has('lets requesters decide')) return refused;
     if (row.status !== 'pending' && !this.#has('accepts every decision')) return refused;
     if (digest !== undefined && digest !== row.digest && !this.#has('ignores digests')) {
@@ -160,7 +160,8 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
     const row = this.#own(id, by);
     if (row === undefined) return refused;
     const may =
-      row.status === 'approved' || (this.#has('releases what waits') && row.status === 'pending');
+      row.status === 'approved' ||
+      (this.#has('releases a waiting call') && row.status === 'pending');
     const isLost =
       claim !== undefined && (row.claim === claim || this.#has('releases to every claim'));
     const isOpen = row.outcome === null ? isLost : this.#has('releases after the outcome');
@@ -204,7 +205,7 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
 
   #save(row: Row): void {
     this.#rows.set(row.id, row);
-    if (!this.#has('forgets at a kill')) this.#stored = this.#asText();
+    if (!this.#has('loses data at a kill')) this.#stored = this.#asText();
   }
 
   #asText(): string {

@@ -129,7 +129,7 @@ it.each<[string, Partial<ModelRules>, ModelCommand[], (string | number | null)[]
     ],
   ],
   [
-    'lets nobody approve who asked, by token or by the email they claim',
+    'refuses approvals by the requester, by token or by claimed email',
     { fourEyes: true },
     [
       { ...send, by: ann },
@@ -183,7 +183,7 @@ it.each<[string, Partial<ModelRules>, ModelCommand[], (string | number | null)[]
     ],
   ],
   [
-    'counts two people without a name as one where four eyes must see a change',
+    'counts two anonymous people as one where four eyes must see a change',
     { edit: true, fourEyes: true, approvers: null },
     [
       send,
@@ -199,7 +199,7 @@ it.each<[string, Partial<ModelRules>, ModelCommand[], (string | number | null)[]
     ],
   ],
   [
-    'changes no arguments where the rule does not let it',
+    'changes no arguments where the rule forbids it',
     {},
     [
       send,
@@ -212,11 +212,11 @@ it.each<[string, Partial<ModelRules>, ModelCommand[], (string | number | null)[]
       [400, 'deferred'],
     ],
   ],
-])('agrees with an agent that %s', async (_, rules, commands, answers) => {
+])('the model agrees with an agent that %s', async (_, rules, commands, answers) => {
   expect(await playBoth({ ...usual, ...rules }, commands, true)).toEqual(answers);
 });
 
-it('says what an agent does whose callers sign in', { timeout: 240_000 }, async () => {
+it('the model predicts an agent whose callers sign in', { timeout: 240_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(modelRules(), modelCommands(), (rules, commands) =>
       playBoth(rules, commands, true).then(() => undefined),
@@ -225,7 +225,7 @@ it('says what an agent does whose callers sign in', { timeout: 240_000 }, async 
   );
 });
 
-it('says what an agent does that knows nobody', { timeout: 240_000 }, async () => {
+it('the model predicts an agent without sign-in', { timeout: 240_000 }, async () => {
   const emails = ['ann@example.com', 'bob@example.com', null];
   const nobody = modelCommands(emails).map((commands) =>
     commands.map((command) => ('by' in command ? { ...command, by: null } : command)),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SimulatedTime } from '../../../packages/testing/simulated-time.ts';
 
-it('stops at each timer, lets things happen there, and repeats what is due where it stops', async () => {
+it('simulated time stops at each timer, processes events there, and repeats what is due', async () => {
   const time = new SimulatedTime(1_000);
   const told: string[] = [];
   const tell = (what: string) => (): void => void told.push(`${time.clock.now()} ${what}`);

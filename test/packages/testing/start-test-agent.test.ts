@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../helpers/test-system.ts';
 const refunds = join(import.meta.dirname, '../../../examples/refunds');
 
 describe('an agent under test', () => {
-  it('needs no key of a model, as none is asked', async () => {
+  it('needs no model key, as no model is called', async () => {
     const model = {
       ...{ provider: 'openai-compatible', name: 'm', base_url: 'https://m.example.com/v1' },
       api_key_env: 'MODEL_API_KEY',
@@ -34,7 +34,7 @@ describe('an agent under test', () => {
     expect((await agent.task('t1'))?.state).toBe('completed');
   });
 
-  it('tells the whole story of a held call, by its own clock', async () => {
+  it('returns every event of a held call, by its own clock', async () => {
     await using agent = await startTestAgent({
       settings: holding({ remind: true }),
       tools: { pay: ({ amount }) => `paid ${String(amount)}` },
@@ -83,7 +83,7 @@ describe('an agent under test', () => {
     expect(await agent.verify()).toEqual({ ok: true, text: '12 events, chain intact, 0 signed' });
   });
 
-  it('reminds, asks somebody else and gives up on its way through one long wait', async () => {
+  it('reminds, escalates and times out during one long wait', async () => {
     const escalate_to = 'channel:console:managers';
     await using agent = await startTestAgent({
       settings: holding({ remind: true, escalate_to }),
@@ -108,7 +108,7 @@ describe('an agent under test', () => {
     expect([agent.now(), agent.runs]).toEqual([Date.UTC(2026, 0, 1, 10), []]);
   });
 
-  it('calls a task off while its tool is at work, and tells the tool', async () => {
+  it('cancels a task while its tool runs, and aborts the tool', async () => {
     const { promise: aborted, resolve: hear } = Promise.withResolvers<void>();
     const { promise: began, resolve: begin } = Promise.withResolvers<void>();
     await using agent = await startTestAgent({
@@ -156,7 +156,7 @@ describe('an agent under test', () => {
     });
   });
 
-  it('fails a call as its tool does, with what that said', async () => {
+  it('fails a call like its tool, with its message', async () => {
     await using agent = await startTestAgent({
       settings: {},
       tools: {
@@ -175,7 +175,7 @@ describe('an agent under test', () => {
     ['abandon', 'failed', 'defer: abandoned by service restart'],
     ['resume', 'deferred', 'Deferred: awaiting channel:console:* decision on pay'],
   ])(
-    'is started again, and does with what waits as on_restart says: %s',
+    'is restarted, and handles waiting calls by on_restart: %s',
     async (on_restart, state, text) => {
       await using agent = await startTestAgent({
         settings: holding({}, { on_restart }),
@@ -190,7 +190,7 @@ describe('an agent under test', () => {
     },
   );
 
-  it('does the same again, to the ids', async () => {
+  it('repeats the same steps with the same ids', async () => {
     const told = async () => {
       await using agent = await startTestAgent({ settings: holding(), tools: { pay: 'paid' } });
       const { id } = await agent.send('pay', paying);
@@ -224,7 +224,7 @@ describe('an agent that cannot be tested', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is refused when something stands for a tool that it does not have', async () => {
+  it('is refused when a stand-in exists for an unknown tool', async () => {
     const starting = startTestAgent({ folder: refunds, tools: { issue_refnd: 'ok' } });
     await expect(starting).rejects.toThrow(
       'the agent has no tool issue_refnd to replace; it has datetime_now, lookup_order, issue_refund',

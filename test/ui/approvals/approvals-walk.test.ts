@@ -32,7 +32,7 @@ function tapUntil(control: Locator, shown: Locator): () => Promise<boolean> {
 }
 
 describe('the approvals page in a browser', () => {
-  it('takes a person from the sign-in to a decision and the sign-out, on a small phone', async () => {
+  it('leads a person from the sign-in to a decision and the sign-out, on a small phone', async () => {
     const { agent, url } = await startDesk();
     const first = await park(agent, 't1', { order: 'A-1', amount: 5 });
     const second = await park(agent, 't2', { order: 'A-2', amount: 9 });
@@ -85,7 +85,7 @@ describe('the approvals page in a browser', () => {
     expect(await page.content()).not.toContain('A-2');
   });
 
-  it('clears many calls on a small phone: some rejected at once, the others approved once each was in view', async () => {
+  it('decides many calls on a small phone: some rejected at once, the others approved after each was in view', async () => {
     const { agent, url } = await startDesk();
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -132,7 +132,7 @@ describe('the approvals page in a browser', () => {
     expect(agent.folder.paid).toHaveLength(9);
   });
 
-  it('hands over to another person, and ends it', async () => {
+  it('delegates to another person, and ends the delegation', async () => {
     const { url, agent } = await startDesk();
     const { page, complaints } = await browser.page({ width: 360, height: 640, isTouched: true });
     forgive(complaints, ['401', '400']);
@@ -158,7 +158,7 @@ describe('the approvals page in a browser', () => {
     ]);
   });
 
-  it('leads from a link to a call through the sign-in to the call, and to nothing that is not the person’s', async () => {
+  it('leads from a link through the sign-in to the call, and to no call of another person', async () => {
     const { agent, issuer, url } = await startDesk();
     await park(agent, 't1', { order: 'A-1', amount: 5 });
     const { body } = await agent.as(token).get('/deferrals');
@@ -202,7 +202,7 @@ async function openCall(rule: object = {}) {
 }
 
 describe('an open call of the approvals page', () => {
-  it('shows a message of the requester within two seconds, and takes no approval before it was in view', async () => {
+  it('shows a message of the requester within two seconds, and accepts no approval before it was in view', async () => {
     const { agent, page } = await openCall();
     await seeWhole(page);
     await page.getByRole('region', { name: 'The call' }).evaluate((part: any) => {
@@ -231,7 +231,7 @@ describe('an open call of the approvals page', () => {
     await expectUsable(page);
   });
 
-  it('shows that another person decided, with the reason that was typed, also after a reload', async () => {
+  it('shows that another person decided, with the typed reason, also after a reload', async () => {
     const { agent, page, id } = await openCall({
       approvers: ['ann@example.com', 'shop@example.com'],
     });
@@ -261,7 +261,7 @@ describe('an open call of the approvals page', () => {
     expect(await page.getByLabel('Reason').inputValue()).toBe('ask the shop first');
   });
 
-  it('takes no approval while the daemon cannot be asked', async () => {
+  it('accepts no approval while the daemon is unreachable', async () => {
     const { page, complaints } = await openCall();
     forgive(complaints, ['ERR_INTERNET_DISCONNECTED', 'net::']);
     await seeWhole(page);

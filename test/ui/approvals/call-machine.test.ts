@@ -12,7 +12,7 @@ const later = { ...call, messages: [{ from: 'ann@example.com', text: 'Stop' }] }
 
 it.each([
   ['before it is read', [], { following: 'opening' }, null, null],
-  ['that is not the person’s', [gone], 'missing', null, null],
+  ['that belongs to another person', [gone], 'missing', null, null],
   ['that cannot be read', [failed], { following: 'opening' }, null, failed.problem],
   ['that waits', [read], { following: 'waiting' }, call, null],
   [
@@ -23,7 +23,7 @@ it.each([
     null,
   ],
   [
-    'that waits and cannot be read again',
+    'that waits and can no longer be read',
     [read, failed],
     { following: 'waiting' },
     call,
@@ -32,9 +32,9 @@ it.each([
   ['that can be read again', [read, failed, read], { following: 'waiting' }, call, null],
   ['decided elsewhere', [read, gone], 'over', call, null],
   ['decided elsewhere while it could not be read', [read, failed, gone], 'over', call, null],
-  ['that is over, read before', [read, gone, read], 'over', call, null],
+  ['that is over, and was read before', [read, gone, read], 'over', call, null],
 ] as [string, CallEvent[], object | string, CallJson | null, string | null][])(
-  'follows a call %s',
+  'a call is followed %s',
   (_, events, state, shown, problem) => {
     let snapshot = getInitialSnapshot(callMachine);
     for (const event of events) snapshot = getNextSnapshot(callMachine, snapshot, event);

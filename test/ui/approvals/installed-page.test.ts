@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe('the installed approvals page', () => {
-  it('has no fault of an installation, and a worker for its own paths that stores nothing', async () => {
+  it('has no installation error, and a worker for its own paths that stores nothing', async () => {
     const { url } = await startDesk();
     const { page, complaints } = await browser.page({ width: 360, height: 640 });
     forgive(complaints, ['401']);

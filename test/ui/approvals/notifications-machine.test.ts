@@ -33,7 +33,7 @@ describe('the notifications on a device', () => {
     expect(after(came, done('reading', 'on'), off, done('turningOff')).state).toBe('off');
   });
 
-  it('stay as they are with the problem of a change, until the next one', () => {
+  it('keep their state and the problem of a change, until the next one', () => {
     const refused = after(came, done('reading', 'off'), on, failed('turningOn'));
     expect(refused).toEqual({ state: 'off', problem: 'No.' });
     expect(after(came, done('reading', 'off'), on, failed('turningOn'), on).problem).toBeNull();
@@ -46,7 +46,7 @@ describe('the notifications on a device', () => {
     expect(after(came, failed('reading')).state).toBe('unsupported');
   });
 
-  it('are forgotten when the person left, also during a change', () => {
+  it('are dropped when the person left, also during a change', () => {
     const left = after(came, done('reading', 'off'), on, { type: 'person.left' });
     expect(left).toEqual({ state: 'signedOut', problem: null });
   });

@@ -46,14 +46,14 @@ describe('the approvals page', () => {
     expect(after(opened, { type: 'calls.failed', problem }, read).problem).toBeNull();
   });
 
-  it('forgets everything when the session ends, also during the sign-out', () => {
+  it('drops all data when the session ends, also during the sign-out', () => {
     expect(after(opened, read, { type: 'session.ended' })).toEqual({ state: 'ended', ...nothing });
     const leaving = [opened, read, { type: 'sign-out' }] as const;
     expect(after(...leaving, { type: 'session.ended' }).state).toBe('signedOut');
     expect(after(...leaving, done('signingOut', null))).toEqual({ state: 'signedOut', ...nothing });
   });
 
-  it('stays signed in when the sign-out fails, and ignores calls that arrive meanwhile', () => {
+  it('stays signed in when the sign-out fails, and ignores calls that arrive at that time', () => {
     const leaving = after(opened, { type: 'sign-out' }, read);
     expect([leaving.state, leaving.calls]).toEqual(['signingOut', null]);
     const stayed = after(opened, { type: 'sign-out' }, failed('signingOut'));
@@ -65,7 +65,7 @@ describe('the approvals page', () => {
     expect(after(failed('opening'), { type: 'retry' }).state).toBe('opening');
   });
 
-  it('warns a minute before the session ends, and no more once it is renewed', () => {
+  it('warns a minute before the session ends, and not after it is renewed', () => {
     const clock = new SimulatedClock();
     const snapshot = getNextSnapshot(
       pageMachine,

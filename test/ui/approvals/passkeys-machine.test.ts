@@ -32,14 +32,14 @@ const add = { type: 'add', name: 'Phone' } as const;
 const remove = { type: 'remove', id: 'k-1' } as const;
 
 describe('the passkeys on the page', () => {
-  it('are read when a person came, and again after each change', () => {
+  it('are read when a person signs in, and again after each change', () => {
     const listed = { state: 'listed', passkeys: [phone], problem: null };
     expect(after(came, read)).toEqual(listed);
     expect(after(came, read, add, done('adding'), read)).toEqual(listed);
     expect(after(came, read, remove, done('removing'), read)).toEqual(listed);
   });
 
-  it('show the problem of a change, and take one change at a time', () => {
+  it('show the problem of a change, and accept one change at a time', () => {
     const problem = 'No.';
     expect(after(came, failed('reading'))).toMatchObject({ state: 'unread', problem });
     expect(after(came, failed('reading'), { type: 'retry' }).problem).toBeNull();
@@ -49,7 +49,7 @@ describe('the passkeys on the page', () => {
     expect(after(came, read, add, remove).state).toBe('adding');
   });
 
-  it('are forgotten when the person left, also during a change', () => {
+  it('are dropped when the person left, also during a change', () => {
     const none = { state: 'signedOut', passkeys: [], problem: null };
     expect(after(came, read, { type: 'person.left' })).toEqual(none);
     expect(after(came, read, add, { type: 'person.left' }, done('adding'))).toEqual(none);

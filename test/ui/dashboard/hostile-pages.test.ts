@@ -126,8 +126,8 @@ describe('a page on another port (WEB-2, WEB-3)', () => {
   });
 });
 
-describe('a page whose name was made to lead here (WEB-1)', () => {
-  it('is refused as what it is asked for, the page itself included', async () => {
+describe('a page with a rebound host name (WEB-1)', () => {
+  it('is refused for every request, including the page itself', async () => {
     const { dashboard, agent } = await openStopped();
     const page = await openElsewhere('evil.test');
     const here = `http://evil.test:${dashboard.dashboard.port}`;

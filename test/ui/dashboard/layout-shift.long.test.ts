@@ -39,7 +39,7 @@ function shiftOf(page: Page): Promise<number> {
 }
 
 it.each([360, 768, 1_280])(
-  'moves next to nothing of what is there when the rest arrives late, %i wide',
+  'almost nothing moves when the rest arrives late, %i wide',
   async (width) => {
     const server = await startPageServer();
     tellStory(server);
@@ -63,7 +63,7 @@ it.each([360, 768, 1_280])(
   },
 );
 
-it('moves nothing of a log that is read before its agent is known', async () => {
+it('nothing of a log moves that is read before its agent is known', async () => {
   const server = await startPageServer();
   tellStory(server);
   const { page } = await browser.page({ width: 768 });

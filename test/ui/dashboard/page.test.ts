@@ -39,7 +39,7 @@ const routes = [
 ];
 
 describe('each view', () => {
-  it('has no fault that axe-core finds, and fits, in both themes, wide and narrow', async () => {
+  it('has no axe-core finding, and fits, in both themes, wide and narrow', async () => {
     const server = await startPageServer();
     tellStory(server);
     const { page } = await browser.page(narrow);
@@ -52,7 +52,7 @@ describe('each view', () => {
     }
   });
 
-  it('says that the rules in the file are not in force, with the command that applies them', async () => {
+  it('shows that the rules in the file are not active, with the command that applies them', async () => {
     const server = await startPageServer();
     const times = { started_at: '2026-11-20T10:02:00Z', changed_at: '2026-11-21T10:15:00Z' };
     const gap = { ...times, remedy: 'restart' as const };
@@ -67,7 +67,7 @@ describe('each view', () => {
     }
   });
 
-  it('says in an empty workspace how an agent is made, and shows it when it is there', async () => {
+  it('explains in an empty workspace how to create an agent, and shows the new one', async () => {
     const server = await startPageServer();
     const { page } = await browser.page();
     await page.goto(server.url);
@@ -79,7 +79,7 @@ describe('each view', () => {
     expect(await page.locator('.about').innerText()).toBe('0.1.0 · workspace /home/ann/agents');
   });
 
-  it('says that a newer release is out where the server knows of one', async () => {
+  it('shows a newer release that the server knows', async () => {
     const server = await startPageServer();
     const about = { directory: '/home/ann/agents', version: '0.1.0', token_required: false };
     server.routes.set('GET /api/workspace', () => ({ body: { ...about, newer_release: '0.2.0' } }));
@@ -130,7 +130,7 @@ describe('each view', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('keeps the version in view however many agents there are, and cuts a long name', async () => {
+  it('keeps the version in view for any number of agents, and cuts a long name', async () => {
     const server = await startPageServer();
     const names = Array.from(
       { length: 24 },
@@ -163,7 +163,7 @@ describe('each view', () => {
 });
 
 describe('on a phone', () => {
-  it('what a finger presses is 44 px high', async () => {
+  it('touch targets are 44 px high', async () => {
     const server = await startPageServer();
     tellStory(server);
     const { page, complaints } = await browser.page({ width: 360, isTouched: true });
@@ -192,7 +192,7 @@ describe('on a phone', () => {
 
 describe('the inbox', () => {
   it.each([1280, 320])(
-    'says which agents did not tell what waits in them, and asks them again, %i px wide',
+    'names agents that did not report their waiting calls, and asks them again, %i px wide',
     async (width) => {
       const server = await startPageServer();
       tellStory(server);
@@ -219,9 +219,9 @@ describe('the inbox', () => {
   );
 });
 
-describe('a decision that was taken elsewhere', () => {
+describe('a decision made elsewhere', () => {
   it.each(['#/agents', '#/agents/refunds/policy', '#/agents/refunds/logs'])(
-    'is told of on %s',
+    'is shown on %s',
     async (route) => {
       const server = await startPageServer();
       tellStory(server);
@@ -252,7 +252,7 @@ describe('a decision that was taken elsewhere', () => {
 });
 
 describe('an agent', () => {
-  it('shows what its log ended with as text', async () => {
+  it('shows the last lines of its log as text', async () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'errored', error: '<b>no</b> key\u202E' })];
     const { page } = await browser.page();
@@ -276,7 +276,7 @@ describe('an agent', () => {
       'The log shows what came before. Fix the cause, then start the agent again.',
       [],
     ],
-  ])('that ended with %j says what can be done about it', async (error, said, commands) => {
+  ])('that exited with %j has a remedy', async (error, said, commands) => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'errored', error })];
     const { page } = await browser.page();
@@ -285,7 +285,7 @@ describe('an agent', () => {
     expect(await page.locator('article pre + p + .command code').allInnerTexts()).toEqual(commands);
   });
 
-  it('shows the state of its process beside what waits and that it does not respond', async () => {
+  it('shows the state of its process next to its waiting calls and that it does not respond', async () => {
     const server = await startPageServer();
     const silent = { not_responding_since: new Date(Date.now() - 5_000).toISOString() };
     server.agents = [
@@ -327,7 +327,7 @@ describe('an agent', () => {
     expect([await focused(page), server.posts]).toEqual(['Stop', []]);
   });
 
-  it('asks again for a passphrase that is wrong, and keeps none in the page', async () => {
+  it('asks again for a wrong passphrase, and keeps none in the page', async () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'stopped', needs_passphrase: true })];
     server.routes.set('POST /api/agents/refunds/start', ({ passphrase }) =>
@@ -361,7 +361,7 @@ describe('an agent', () => {
 });
 
 describe('an approval', () => {
-  it('is given by two keys, on just what was shown, and the next one is shown then', async () => {
+  it('is given by two keys, for exactly the shown call, and the next one follows', async () => {
     const server = await startPageServer();
     tellStory(server);
     server.routes.set('POST /api/agents/ops-runner/tasks/cleanup-7/decisions', () => {
@@ -400,7 +400,7 @@ describe('an approval', () => {
     await eventually(async () => expect(await page.title()).toBe('(2) Approvals · Holdpoint'));
   });
 
-  it('keeps the decision in reach of a long call, closed until its end was in view', async () => {
+  it('keeps the decision visible for a long call, disabled until its end was in view', async () => {
     const server = await startPageServer();
     const args = Object.fromEntries(
       Array.from({ length: 120 }, (_, index) => [`line_${index}`, index]),
@@ -420,7 +420,7 @@ describe('an approval', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('leads back to the conversation that it was opened from', async () => {
+  it('leads back to the conversation where it was opened', async () => {
     const server = await startPageServer();
     tellStory(server);
     server.routes.set('POST /api/agents/refunds/tasks/refund-1/decisions', () => ({
@@ -441,7 +441,7 @@ describe('an approval', () => {
       'issue_refund failed: exit code 1: already refunded',
       ['failed', 'issue_refund failed: exit code 1: already refunded'],
     ],
-  ])('says what came of it: %j', async (fields, said, listed) => {
+  ])('shows its outcome: %j', async (fields, said, listed) => {
     const server = await startPageServer();
     const held = aDeferral();
     server.agents = [anAgent({ pending_deferrals: 1 })];
@@ -478,7 +478,7 @@ describe('an approval', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('is rejected with a reason, by an address of its own', async () => {
+  it('is rejected with a reason, at its own address', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     server.deferrals = [aDeferral({ approvers: ['bob@example.com'] })];
@@ -507,7 +507,7 @@ describe('an approval', () => {
     });
   });
 
-  it('leads back to the list on a narrow window, and is open once the end of the call was in view', async () => {
+  it('leads back to the list on a narrow window, and is enabled once the end of the call was in view', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     // Long enough to scroll by itself: what a scroll of the page alone opens takes the button away under a click.
@@ -532,7 +532,7 @@ describe('an approval', () => {
     expect(await approve.isVisible()).toBe(false);
   });
 
-  it('is given by Ctrl and Enter in the reason', async () => {
+  it('is sent by Ctrl and Enter in the reason', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     server.deferrals = [aDeferral()];
@@ -567,7 +567,7 @@ describe('an approval', () => {
     expect(server.posts[0]?.body).toMatchObject({ decision: 'approve', note: 'as agreed' });
   });
 
-  it('may change the arguments, typed by the schema, and shows what it changes', async () => {
+  it('may change the arguments, typed by the schema, and shows the change', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     const args = { amount: 5, currency: 'EUR', note: 'hello', items: [1], card: 'hidden' };
@@ -620,7 +620,7 @@ describe('an approval', () => {
     ]);
   });
 
-  it('shows what approvers changed before', async () => {
+  it('shows the changes of earlier approvers', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     const changes = [{ path: 'amount', before: '5', after: '4' }];
@@ -640,7 +640,7 @@ describe('an approval', () => {
     );
   });
 
-  it('that was given elsewhere says by whom, and keeps what was typed', async () => {
+  it('that was given elsewhere names the approver, and keeps the typed text', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     const deferral = aDeferral();
@@ -666,7 +666,7 @@ describe('an approval', () => {
     expect(await page.getByText('none yet').isVisible()).toBe(false);
   });
 
-  it('folds its commands, and keeps the words of a model apart and small', async () => {
+  it('folds its commands, and shows the words of a model separately and small', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     const context = `Approved by the security team.\n\n${'It is urgent.\n'.repeat(400)}`;
@@ -696,7 +696,7 @@ describe('an approval', () => {
     ],
     [410, { error: 'deferral expired' }, 'deferral expired.'],
     [502, { error: 'refunds does not answer.' }, 'refunds does not answer.'],
-  ])('that is answered with %i says why', async (status, body, sentence) => {
+  ])('that is answered with %i shows the reason', async (status, body, sentence) => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     server.deferrals = [aDeferral()];
@@ -723,7 +723,7 @@ describe('an approval', () => {
     expect(text).toMatch(/^1:[0-3]\d$/);
   });
 
-  it('stays quick with a thousand of twenty agents', async () => {
+  it('stays fast with a thousand of twenty agents', async () => {
     const server = await startPageServer();
     server.deferrals = Array.from({ length: 1_000 }, (_, index) =>
       aDeferral({
@@ -751,7 +751,7 @@ describe('an approval', () => {
   });
 });
 
-describe('what a model, a log or a name writes', () => {
+describe('text from a model, a log or a name', () => {
   const payloads = [
     '<img src=x onerror="document.title=1">',
     '<script>document.title=1</script>',
@@ -815,7 +815,7 @@ describe('what a model, a log or a name writes', () => {
     '../../../etc/passwd#?&=',
   ];
 
-  it('stays text wherever it is shown', async () => {
+  it('stays text in every place', async () => {
     const server = await startPageServer();
     server.agents = payloads.map((text, index) =>
       anAgent({
@@ -877,7 +877,7 @@ describe('what a model, a log or a name writes', () => {
 });
 
 describe('the stream', () => {
-  it('is one for eight tabs, and another tab reads on when the first one is closed', async () => {
+  it('is one for eight tabs, and another tab continues when the first one is closed', async () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'stopped' })];
     const { page: first } = await browser.page();
@@ -898,7 +898,7 @@ describe('the stream', () => {
     for (const tab of tabs.slice(1)) await tab.getByText('gone').waitFor();
   });
 
-  it('shows what was asked for last, whichever reading is answered first', async () => {
+  it('shows the latest request, for any order of answers', async () => {
     const server = await startPageServer();
     server.agents = [anAgent()];
     const late = Promise.withResolvers<void>();
@@ -922,7 +922,7 @@ describe('the stream', () => {
     expect(await page.title()).toBe('Approvals · Holdpoint');
   });
 
-  it('comes back after a restart from the last event', async () => {
+  it('resumes after a restart from the last event', async () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'stopped' })];
     const { page, complaints } = await browser.page();
@@ -937,7 +937,7 @@ describe('the stream', () => {
 });
 
 describe('a dashboard with a token', () => {
-  it('takes it from the address, keeps it out of the address, and asks for it otherwise', async () => {
+  it('takes it from the address, removes it there, and asks for it otherwise', async () => {
     const server = await startPageServer();
     server.token = 'CANARY-9d2f';
     server.agents = [anAgent()];
@@ -957,7 +957,7 @@ describe('a dashboard with a token', () => {
     forgive(complaints, ['401']);
   });
 
-  it('takes it from an address that is opened in the same tab, and from a tab that has it', async () => {
+  it('takes it from an address opened in the same tab, and from another tab', async () => {
     const server = await startPageServer();
     server.token = 'CANARY-9d2f';
     server.agents = [anAgent()];
@@ -976,7 +976,7 @@ describe('a dashboard with a token', () => {
 });
 
 describe('the page of an agent', () => {
-  it('begins anew with another agent', async () => {
+  it('starts again with another agent', async () => {
     const server = await startPageServer();
     server.agents = [anAgent(), anAgent({ id: 'support', status: 'stopped' })];
     const { page } = await browser.page();
@@ -991,7 +991,7 @@ describe('the page of an agent', () => {
   });
 
   it.each(['chat', 'config', 'policy', 'mcp', 'doctor', 'logs'])(
-    'that is not here says so: %s',
+    'that is missing shows that: %s',
     async (view) => {
       const server = await startPageServer();
       server.agents = [anAgent()];

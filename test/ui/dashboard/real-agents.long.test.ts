@@ -40,8 +40,8 @@ async function press(page: Page, key: string): Promise<void> {
   await page.keyboard.press(key);
 }
 
-describe('a call that an agent makes', () => {
-  it('comes into the inbox by itself, and runs when it is approved with two keys', async () => {
+describe('a call of an agent', () => {
+  it('appears in the inbox, and runs when it is approved with two keys', async () => {
     const { dashboard, agent } = await openWithAgent();
     const { page } = await look(dashboard, '#/approvals');
     await page.getByText('Nothing to approve').waitFor();
@@ -61,7 +61,7 @@ describe('a call that an agent makes', () => {
     await page.getByText('Nothing to approve').waitFor();
   });
 
-  it('does not run when it is rejected, and the agent is told why', async () => {
+  it('does not run when it is rejected, and the agent receives the reason', async () => {
     const { dashboard, agent } = await openWithAgent();
     const { page } = await look(dashboard, '#/approvals/till/t1');
     const { answered } = await agent.hold(dashboard, 't1');
@@ -77,7 +77,7 @@ describe('a call that an agent makes', () => {
     expect(JSON.stringify(body)).toContain('too much');
   });
 
-  it('that somebody else decided first is said to be decided', async () => {
+  it('that another person decided first is shown as decided', async () => {
     const { dashboard, agent } = await openWithAgent();
     const { answered } = await agent.hold(dashboard, 't1');
     const { page, complaints } = await look(dashboard, '#/approvals/till/t1');
@@ -96,7 +96,7 @@ describe('a call that an agent makes', () => {
     forgive(complaints, ['409']);
   });
 
-  it('lights its state on the page of its task while it waits', async () => {
+  it('highlights its state on the page of its task while it waits', async () => {
     const { dashboard, agent } = await openWithAgent();
     const done = agent.client.send('t1', [{ say: 'ready' }]);
     await done;
@@ -112,7 +112,7 @@ describe('a call that an agent makes', () => {
 });
 
 describe('an agent', () => {
-  it('that is killed is said to have ended without a word, in every tab and after a reload', async () => {
+  it('that is killed is shown as exited without output, in every tab and after a reload', async () => {
     const { dashboard, agent } = await openWithAgent();
     const tabs = [await look(dashboard, ''), await look(dashboard, '')];
     const cards = tabs.map(({ page }) => page.locator('article').filter({ hasText: 'till' }));
@@ -125,7 +125,7 @@ describe('an agent', () => {
     await eventually(async () => expect(await cards[0]!.innerText()).toBe(shown));
   });
 
-  it('that crashes shows what it said last as text, in a new page as well', async () => {
+  it('that crashes shows its last output as text, in a new page as well', async () => {
     const dashboard = await openDashboard((workspace) => {
       new WorkspaceAgent(workspace, 'till', { model: { name: '${MISSING_NAME}' } });
     });
@@ -139,7 +139,7 @@ describe('an agent', () => {
     await eventually(async () => expect(await card.innerText()).toBe(shown));
   });
 
-  it('shows its policy and its log as they are', async () => {
+  it('shows its current policy and log', async () => {
     const { dashboard, agent } = await openWithAgent();
     const { page } = await look(dashboard, '#/agents/till/policy');
     const pay = page.locator('.tools li').filter({ has: page.getByText('pay', { exact: true }) });

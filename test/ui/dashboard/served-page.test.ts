@@ -18,7 +18,7 @@ function writeAgent(workspace: string, name: string, text: string): void {
   writeFileSync(join(workspace, name, 'service.yaml'), text);
 }
 
-it('shows the agents of a workspace as they come, and starts and stops one', async () => {
+it('the agents of a workspace appear as they are found, and one starts and stops', async () => {
   const { dashboard, workspace } = await openDashboard();
   const { page } = await browser.page();
   await page.goto(`http://127.0.0.1:${dashboard.port}/`);
@@ -33,7 +33,7 @@ it('shows the agents of a workspace as they come, and starts and stops one', asy
   await card.getByText('stopped').waitFor({ timeout: 60_000 });
 });
 
-it('shows a configuration that cannot be read as text on its card', async () => {
+it('an unreadable configuration is shown as text on its card', async () => {
   const { dashboard } = await openDashboard((workspace) => {
     writeAgent(workspace, 'broken', 'agent_id: [<b>\n');
   });

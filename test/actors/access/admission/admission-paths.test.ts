@@ -68,6 +68,6 @@ const happenings: Happenings<World> = {
   },
 };
 
-describe('the shortest paths of admission, before a platform', () => {
+describe('the shortest paths of admission against a platform', () => {
   walkChart(admissionMachine, happenings, openAdmission);
 });

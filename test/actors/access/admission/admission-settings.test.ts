@@ -10,8 +10,8 @@ const url = 'https://platform.example.com/v1/admission?tier=gold';
 const both = { SERVICE_ADMISSION_URL: url, SERVICE_PLATFORM_TOKEN: canary };
 const silent = { settings: null, warning: null, info: null };
 
-describe('admission in the environment', () => {
-  it('is on with both variables, which one line says', () => {
+describe('admission variables of the environment', () => {
+  it('turn admission on with both variables, and one line reports it', () => {
     expect(admissionFromEnvironment(both)).toEqual({
       settings: { url, token: canary, orgId: '', workspaceId: '' },
       warning: null,
@@ -19,7 +19,7 @@ describe('admission in the environment', () => {
     });
   });
 
-  it('takes a tenancy along, and no white space around a value', () => {
+  it('may set a tenancy, and values are trimmed', () => {
     const env = {
       SERVICE_ADMISSION_URL: ` ${url}\n`,
       SERVICE_PLATFORM_TOKEN: `${canary}\n`,
@@ -54,7 +54,7 @@ describe('admission in the environment', () => {
           'admission: off, because SERVICE_ADMISSION_URL is not set; set it, or unset SERVICE_PLATFORM_TOKEN',
       },
     ],
-  ])('is off with %j', (env, expected) => {
+  ])('leave admission off with %j', (env, expected) => {
     expect(admissionFromEnvironment(env)).toEqual(expected);
   });
 
@@ -64,7 +64,7 @@ describe('admission in the environment', () => {
     ['file:///etc/passwd', /^SERVICE_ADMISSION_URL is not an http or https URL;/],
     ['http://', /^SERVICE_ADMISSION_URL is not an http or https URL;/],
     ['https://me:pw-canary@example.com/', /^SERVICE_ADMISSION_URL holds a user name or a password/],
-  ])('refuses the URL %s', (sent, message) => {
+  ])('refuse the URL %s', (sent, message) => {
     const read = () => admissionFromEnvironment({ ...both, SERVICE_ADMISSION_URL: sent });
     expect(read).toThrow(AdmissionSettingsError);
     expect(read).toThrow(message);
@@ -77,14 +77,14 @@ describe('admission in the environment', () => {
     ['SERVICE_PLATFORM_TOKEN', `${canary}ü`],
     ['SERVICE_ORG_ID', 'acme\nX-Admin: 1'],
     ['SERVICE_WORKSPACE_ID', 'Kasse für alle'],
-  ])('refuses %s when no header can carry it', (name, value) => {
+  ])('refuse %s when no header can carry it', (name, value) => {
     const message = `${name} holds characters that no HTTP header can carry; set it to plain ASCII text`;
     expect(() => admissionFromEnvironment({ ...both, [name]: value })).toThrow(
       new AdmissionSettingsError(message),
     );
   });
 
-  it('says nothing of a token in any message', () => {
+  it('keep the token out of every message', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(text, text, (before, after) => {

@@ -57,7 +57,7 @@ describe('admission at a platform', () => {
     expect({ log, fallbacks: admission.fallbacks() }).toEqual({ log: [], fallbacks: 0 });
   });
 
-  it('asks nothing before the first check', async () => {
+  it('sends no request before the first check', async () => {
     const platform = await startFakePlatform();
     const { admission, clock } = startAdmission(platform);
     clock.advance(60_000);
@@ -65,7 +65,7 @@ describe('admission at a platform', () => {
     expect(await admission.check()).toEqual(admitted);
   });
 
-  it('asks again after the window, and takes the new answer', async () => {
+  it('asks again after the window, and uses the new answer', async () => {
     const platform = await startFakePlatform();
     const { admission, clock } = startAdmission(platform);
     platform.reply = says(denial);
@@ -78,21 +78,24 @@ describe('admission at a platform', () => {
     expect(platform.calls).toHaveLength(2);
   });
 
-  it.each([-3_600_000, 3_600_000])('does not mind a wall clock that jumps by %i ms', async (by) => {
-    const platform = await startFakePlatform();
-    platform.reply = says(denial);
-    const { admission, clock } = startAdmission(platform);
-    expect(await admission.check()).toEqual(denied);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + by });
-    onTestFinished(() => void vi.useRealTimers());
-    expect(await admission.check()).toEqual({ ...denied, cached: true });
-    clock.advance(5_000);
-    platform.reply = says({ decision: 'admit' });
-    expect(await admission.check()).toEqual(admitted);
-    expect(platform.calls).toHaveLength(2);
-  });
+  it.each([-3_600_000, 3_600_000])(
+    'is not affected by a wall clock that jumps by %i ms',
+    async (by) => {
+      const platform = await startFakePlatform();
+      platform.reply = says(denial);
+      const { admission, clock } = startAdmission(platform);
+      expect(await admission.check()).toEqual(denied);
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + by });
+      onTestFinished(() => void vi.useRealTimers());
+      expect(await admission.check()).toEqual({ ...denied, cached: true });
+      clock.advance(5_000);
+      platform.reply = says({ decision: 'admit' });
+      expect(await admission.check()).toEqual(admitted);
+      expect(platform.calls).toHaveLength(2);
+    },
+  );
 
-  it('makes one call for a thousand checks at once, of which one is not cached', async () => {
+  it('makes one call for a thousand concurrent checks, of which one is not cached', async () => {
     const platform = await startFakePlatform();
     platform.reply = says(denial);
     const { admission } = startAdmission(platform);
@@ -139,7 +142,7 @@ describe('admission at a platform', () => {
     expect(await admission.check()).toEqual(denied);
   });
 
-  it('never shows its token', async () => {
+  it('does not reveal its token', async () => {
     const platform = await startFakePlatform();
     const spans = recordSpans();
     const { admission, clock, log } = startAdmission(platform);
@@ -155,7 +158,7 @@ describe('admission at a platform', () => {
     expect(JSON.stringify([verdicts, log, spans, admission])).not.toContain(canary);
   });
 
-  it('admits even when it breaks, and says so', async () => {
+  it('admits even when it throws, and reports it', async () => {
     const platform = await startFakePlatform();
     platform.reply = says('down', 500);
     const defect = new Error('the log is broken');
@@ -177,7 +180,7 @@ describe('admission at a platform', () => {
     expect(errors).toEqual([[{ error: defect, agent_id: 'till' }, 'admission: broke, admitting']]);
   });
 
-  it('admits whoever waits when it stops, ends the call, and makes no other', async () => {
+  it('admits waiting checks when it stops, aborts the call, and makes no other', async () => {
     const platform = await startFakePlatform();
     const gone = Promise.withResolvers<void>();
     const { admission, log } = startAdmission(platform);
@@ -221,7 +224,7 @@ describe('the spans of admission', () => {
     isFailed: verdict.decision === 'deny',
   });
 
-  it('tell each check, and nest the call in the one it was made for', async () => {
+  it('show each check, and nest the call in the check that made it', async () => {
     const platform = await startFakePlatform();
     platform.reply = says(denial);
     const spans = recordSpans();
@@ -238,7 +241,7 @@ describe('the spans of admission', () => {
     ]);
   });
 
-  it('tell a fallback without an error of its own', async () => {
+  it('show a fallback without a separate error', async () => {
     const platform = await startFakePlatform();
     platform.reply = says('down', 503);
     const spans = recordSpans();

@@ -50,7 +50,7 @@ describe('a call to the platform', () => {
     ]);
   });
 
-  it('carries the tenancy that is set, and no other', async () => {
+  it('carries only the configured tenancy', async () => {
     const platform = await startFakePlatform();
     await askPlatform(platform.settings({ orgId: 'acme', workspaceId: 'w 1' }), 'till', never);
     await askPlatform(platform.settings({ orgId: 'acme' }), 'till', never);
@@ -82,15 +82,18 @@ describe('a call to the platform', () => {
     expect(await failure(says(status === 204 ? '' : denial, status))).toBe(text);
   });
 
-  it.each([301, 302, 307, 308])('follows no %i, so the token goes nowhere else', async (status) => {
-    const other = await startFakePlatform();
-    const reply: Reply = (response) => {
-      response.writeHead(status, { location: `${other.url}/v1/admission` });
-      response.end();
-    };
-    expect(await failure(reply)).toBe(`the platform answered ${status}; it must answer 200`);
-    expect(other.calls).toEqual([]);
-  });
+  it.each([301, 302, 307, 308])(
+    'follows no %i, so the token goes to no other host',
+    async (status) => {
+      const other = await startFakePlatform();
+      const reply: Reply = (response) => {
+        response.writeHead(status, { location: `${other.url}/v1/admission` });
+        response.end();
+      };
+      expect(await failure(reply)).toBe(`the platform answered ${status}; it must answer 200`);
+      expect(other.calls).toEqual([]);
+    },
+  );
 
   it.each<[string, Reply, string]>([
     ['HTML', says('<html>'), 'the answer is not a JSON object'],
@@ -98,7 +101,7 @@ describe('a call to the platform', () => {
     ['no decision', says({ reason: canary }), 'the answer has no decision'],
     ['its token', says({ decision: canary }), 'the decision is neither admit nor deny'],
     [
-      'other bytes than UTF-8',
+      'bytes that are not UTF-8',
       (response) => void response.end(Buffer.from('{"decision":"deny","reason":"\xff"}', 'latin1')),
       'the answer is not UTF-8',
     ],
@@ -108,12 +111,12 @@ describe('a call to the platform', () => {
       'the platform answered more than 64 KiB',
     ],
     [
-      'without an end, quickly',
+      'an endless body, quickly',
       drips(' '.repeat(8_192), 1),
       'the platform answered more than 64 KiB',
     ],
     [
-      'less than it announced',
+      'less than its content length',
       (response) => {
         response.writeHead(200, { 'content-length': '1000' });
         response.write('{"decision":"deny"}');
@@ -126,11 +129,11 @@ describe('a call to the platform', () => {
       (response) => void response.destroy(),
       'the platform cannot be reached (UND_ERR_SOCKET)',
     ],
-  ])('fails when it is answered with %s', async (_, reply, text) => {
+  ])('fails on a response with %s', async (_, reply, text) => {
     expect(await failure(reply)).toBe(text);
   });
 
-  it('takes an answer of exactly 64 KiB', async () => {
+  it('accepts a body of exactly 64 KiB', async () => {
     const platform = await startFakePlatform();
     const frame = JSON.stringify({ ...denial, reason: '' }).length;
     const reason = 'x'.repeat(65_536 - frame);
@@ -141,9 +144,9 @@ describe('a call to the platform', () => {
 
   it.each<[string, Reply]>([
     ['never', () => undefined],
-    ['a byte at a time', drips(' ', 100)],
-    ['with a head alone', (response) => response.flushHeaders()],
-  ])('gives up after two seconds on a platform that answers %s', async (_, reply) => {
+    ['one byte at a time', drips(' ', 100)],
+    ['only with headers', (response) => response.flushHeaders()],
+  ])('times out after two seconds on a platform that answers %s', async (_, reply) => {
     const begun = performance.now();
     expect(await failure(reply)).toBe('the platform did not answer in 2 s');
     const elapsed = performance.now() - begun;
@@ -151,7 +154,7 @@ describe('a call to the platform', () => {
     expect(elapsed).toBeLessThan(3_000);
   });
 
-  it('fails when nobody listens', async () => {
+  it('fails when no server listens', async () => {
     const platform = await startFakePlatform();
     const settings = platform.settings({ url: `${desertedUrl}/` });
     await expect(askPlatform(settings, 'till', never)).rejects.toEqual(
@@ -159,7 +162,7 @@ describe('a call to the platform', () => {
     );
   });
 
-  it('ends at once when it is called off', async () => {
+  it('is aborted at once by its signal', async () => {
     const platform = await startFakePlatform();
     const off = new AbortController();
     platform.reply = () => off.abort();
@@ -168,7 +171,7 @@ describe('a call to the platform', () => {
     );
   });
 
-  it('leaves no connection behind, whatever it is answered', async () => {
+  it('leaves no open connection after any response', async () => {
     const platform = await startFakePlatform();
     const replies = [says(denial), says(denial, 500), drips('x'.repeat(8_192), 1)];
     for (const reply of replies) {
@@ -183,7 +186,7 @@ describe('a call to the platform', () => {
     expect(platform.calls).toHaveLength(3);
   });
 
-  it('fails on whatever bytes are no well-formed answer', async () => {
+  it('fails on any bytes that are not a well-formed answer', async () => {
     const platform = await startFakePlatform();
     const settings = platform.settings();
     await fc.assert(
@@ -196,7 +199,7 @@ describe('a call to the platform', () => {
 });
 
 describe('a call to the platform through egress', () => {
-  it('takes that way and no other', async () => {
+  it('uses only the egress proxy', async () => {
     const platform = await startFakePlatform();
     const outbound = notedOutbound();
     const { answer } = await askPlatform(platform.settings(), 'till', never, outbound);
@@ -204,7 +207,7 @@ describe('a call to the platform through egress', () => {
     expect(outbound.passed).toEqual([`GET ${platform.url}/v1/admission?agent_id=till`]);
   });
 
-  it('comes to nothing when it is refused', async () => {
+  it('has no answer when egress refuses it', async () => {
     const platform = await startFakePlatform();
     await expect(
       askPlatform(platform.settings(), 'till', never, refusingOutbound()),
@@ -212,7 +215,7 @@ describe('a call to the platform through egress', () => {
     expect(platform.calls).toEqual([]);
   });
 
-  it('is not led elsewhere under the policy, and takes the token nowhere', async () => {
+  it('is not redirected under the policy, and sends the token nowhere else', async () => {
     const platform = await startFakePlatform();
     platform.reply = (response) =>
       void response.writeHead(307, { location: `${platform.url}/elsewhere` }).end();

@@ -44,7 +44,7 @@ const unknown = (tokenKind: string) => ({
 });
 
 describe('the authentication chain', () => {
-  it('knows static tokens and whom they stand for', async () => {
+  it('maps static tokens to their callers', async () => {
     const claims = { acr: 'high', org_id: 'o', workspace_id: 'w', sub: 'x', email: 'y' };
     const identity = { user_id: 'u', email: 'u@a.io', claims };
     const authenticator = await authenticating([
@@ -77,19 +77,19 @@ describe('the authentication chain', () => {
     ['a.b.', 'jwt'],
     ['service-cloud-v1.aaa', 'sigv4'],
     ['runtime-token ', 'bearer'],
-  ])('does not know the token "%s"', async (token, kind) => {
+  ])('refuses the token "%s"', async (token, kind) => {
     expect(await (await authenticating([])).verify(shown(token))).toEqual(unknown(kind));
     expect(await (await authenticating([], true)).verify(shown(token))).toEqual(unknown(kind));
   });
 
-  it('asks for a token unless there need be none', async () => {
+  it('requires a token unless anonymous callers are allowed', async () => {
     expect(await (await authenticating([])).verify(shown(null))).toEqual(missing);
     expect(await (await authenticating([], true)).verify(shown(null))).toEqual({
       kind: 'anonymous',
     });
   });
 
-  it('lets the first who recognises a token decide, in the order of the list', async () => {
+  it('is decided by the first provider that recognises a token, in the order of the list', async () => {
     const server = await startKeyServer();
     const good = await server.sign();
     const stale = await server.sign({ exp: 1 });
@@ -110,7 +110,7 @@ describe('the authentication chain', () => {
     expect(await before.verify(shown('runtime-token'))).toEqual(verified('runtime', 'runtime'));
   });
 
-  it('asks each issuer for its own tokens alone', async () => {
+  it('asks each issuer only for its own tokens', async () => {
     const [one, two] = [await startKeyServer(), await startKeyServer()];
     const authenticator = await authenticating([oidc('one', one.issuer), oidc('two', two.issuer)]);
     const signed = { one: await one.sign(), two: await two.sign() };
@@ -159,7 +159,7 @@ describe('the authentication chain', () => {
     expect(await last.verify(both('x', good))).toEqual(verified('proxy', 'iap', 'ann'));
   });
 
-  it('takes an assertion that no provider reads for none', async () => {
+  it('ignores an assertion that no provider reads', async () => {
     const credentials = { bearer: null, iapAssertion: 'a.b.c', orgId: null };
     expect(await (await authenticating([staticToken('own', 't')])).verify(credentials)).toEqual(
       missing,
@@ -169,7 +169,7 @@ describe('the authentication chain', () => {
     });
   });
 
-  it('refuses when a provider breaks', async () => {
+  it('refuses when a provider throws', async () => {
     const breaking: TokenVerifier = {
       tokenKind: 'jwt',
       verify: () => Promise.reject(new Error('canary')),

@@ -5,7 +5,7 @@ import { authSchema } from '../../../../src/actors/config/schema-auth.ts';
 const tenant = '11111111-2222-3333-4444-555555555555';
 const bearer = { type: 'http', scheme: 'bearer' };
 
-it('advertises a provider of every type, in their order and by their names', () => {
+it('the card lists a security scheme for each provider, in order and by name', () => {
   const { providers } = authSchema.parse({
     providers: [
       { type: 'static_token', settings: { token: 'canary-token' } },
@@ -48,6 +48,6 @@ it('advertises a provider of every type, in their order and by their names', () 
   ]);
 });
 
-it('advertises nothing for an empty chain', () => {
+it('the card lists no security scheme for an empty chain', () => {
   expect(cardSchemes([])).toStrictEqual([]);
 });

@@ -30,19 +30,23 @@ const caller = (more: object = {}, orgId = home) => ({
 
 describe('a directory of one tenant', () => {
   it.each<[string, JWTPayload, object]>([
-    ['a subject alone', {}, caller()],
+    ['only a subject', {}, caller()],
     ['an object id', { oid: 'o-1' }, caller({ userId: 'o-1' })],
-    ['an object id that is no text', { oid: 7 }, caller()],
+    ['an object id that is not a string', { oid: 7 }, caller()],
     [
       'an address',
       { email: 'ann@a.io', preferred_username: 'x@a.io' },
       caller({ email: 'ann@a.io' }),
     ],
-    ['a name like an address', { preferred_username: 'ann@a.io' }, caller({ email: 'ann@a.io' })],
+    [
+      'a name that looks like an email',
+      { preferred_username: 'ann@a.io' },
+      caller({ email: 'ann@a.io' }),
+    ],
     ['another name', { preferred_username: '+49 30 1' }, caller()],
     ['a level', { acr: 'c1', acrs: ['c2'] }, caller({ acr: 'c1' })],
-    ['levels that are a list', { acr: ['c1'] as never, acrs: ['c2'] }, caller()],
-    ['an organisation of its own', { org_id: 'elsewhere' }, caller()],
+    ['levels in a list', { acr: ['c1'] as never, acrs: ['c2'] }, caller()],
+    ['its own organisation claim', { org_id: 'elsewhere' }, caller()],
     [
       'no user',
       { sub: '', oid: '' },
@@ -55,15 +59,15 @@ describe('a directory of one tenant', () => {
       { aud: 'x' },
       refused('invalid', 'the token is for another audience; ask for one for this agent'),
     ],
-    ['an end in the past', { exp: 1 }, invalid('the token has expired')],
+    ['an expiry in the past', { exp: 1 }, invalid('the token has expired')],
     ['no end', { exp: undefined as never }, invalid('the token lacks a valid claim exp')],
-  ])('judges a token with %s', async (_, claims, verdict) => {
+  ])('checks a token with %s', async (_, claims, verdict) => {
     const { server, verify, sign } = await signingIn();
     expect(await verify(await sign(claims))).toStrictEqual(verdict);
     expect(server.asked).toEqual({ metadata: 0, keys: 1 });
   });
 
-  it('finds its keys under the tenant, and takes issuers of both versions', async () => {
+  it('reads its keys under the tenant, and accepts issuers of both versions', async () => {
     const { server, verify, sign } = await signingIn({ tenant_id: home.toUpperCase() });
     const paths: string[] = [];
     const answer = server.keys;
@@ -75,7 +79,7 @@ describe('a directory of one tenant', () => {
     expect(paths).toEqual([`/${home}/discovery/v2.0/keys`]);
   });
 
-  it('leaves the tokens of others to other providers', async () => {
+  it('leaves tokens of other issuers to other providers', async () => {
     const { server, verify, sign, iss } = await signingIn();
     const issuers = [
       iss(other),
@@ -93,7 +97,7 @@ describe('a directory of one tenant', () => {
     expect(server.asked).toEqual({ metadata: 0, keys: 0 });
   });
 
-  it('takes no signature but those the directory makes', async () => {
+  it('accepts only the signature algorithms of the directory', async () => {
     const { server, verify, sign } = await signingIn();
     const elsewhere = await startKeyServer();
     await elsewhere.addKey('r1', 'RS256');
@@ -104,7 +108,7 @@ describe('a directory of one tenant', () => {
     );
   });
 
-  it('refuses when its keys cannot be had', async () => {
+  it('refuses when its keys are not available', async () => {
     const { server, verify, sign, log } = await signingIn();
     server.keys = (response) => void response.destroy();
     const token = await sign();
@@ -119,7 +123,7 @@ describe('a directory of one tenant', () => {
   });
 });
 
-describe('an address of a directory', () => {
+describe('the email from a directory', () => {
   const email = 'ann@a.io';
   const claims: JWTPayload[] = [
     { email },
@@ -130,21 +134,21 @@ describe('an address of a directory', () => {
     { email: 'x', preferred_username: email },
   ];
   it.each([
-    ['what the tenant says', {}, false, [email, email, email, email, email, 'x']],
+    ['the claim of the tenant', {}, false, [email, email, email, email, email, 'x']],
     [
-      'what the directory vouches for, where approvers are bound to it',
+      'the verified claim, where approvers are bound to it',
       {},
       true,
       [null, email, null, null, null, null],
     ],
     [
-      'what the directory vouches for, where the settings say so',
+      'the verified claim, where the settings require it',
       { require_email_verified: true },
       false,
       [null, email, null, null, null, null],
     ],
     [
-      'what the tenant says but for the name, where the settings say so and approvers are bound to it',
+      "the tenant's claim without the user name, where the settings allow it and approvers are bound",
       { require_email_verified: false },
       true,
       [email, email, email, null, null, 'x'],
@@ -159,7 +163,7 @@ describe('an address of a directory', () => {
     expect(found).toEqual(expected);
   });
 
-  it('comes with a token that does not live for ever', async () => {
+  it('is accepted only with a token that expires soon enough', async () => {
     const { verify, sign } = await signingIn();
     expect(await verify(await sign({ exp: 1e300 }))).toEqual(
       refused(
@@ -171,7 +175,7 @@ describe('an address of a directory', () => {
 });
 
 describe('a directory of several tenants', () => {
-  it('takes listed hosts only, with the keys they share', async () => {
+  it('accepts only listed hosts, with their shared keys', async () => {
     const { server, verify, sign, iss } = await signingIn({
       allow_multi_tenant: true,
       allowed_tenants: [other.toUpperCase()],
@@ -185,7 +189,7 @@ describe('a directory of several tenants', () => {
     expect(server.asked).toEqual({ metadata: 0, keys: 1 });
   });
 
-  it('takes every tenant when none is listed, but no address it does not vouch for', async () => {
+  it('accepts every tenant when none is listed, but no unverified email', async () => {
     const { verify, sign, iss } = await signingIn({ allow_multi_tenant: true });
     const claims = {
       iss: iss(other),
@@ -204,7 +208,7 @@ describe('a directory of several tenants', () => {
     }
   });
 
-  it('takes no signature by a key that belongs to another tenant', async () => {
+  it('accepts no signature by a key of another tenant', async () => {
     const { server, verify, sign, iss } = await signingIn({
       allow_multi_tenant: true,
       allowed_tenants: [home, other],

@@ -31,8 +31,8 @@ async function asking(reply: Reply, settings: object = {}) {
   return { service, ...provider };
 }
 
-describe('a verifier of the operator', () => {
-  it('is told the token and the organisation, and nothing else', async () => {
+describe('an HTTP verifier of the operator', () => {
+  it('receives only the token and the organisation', async () => {
     const { service, verify } = await asking(says(ann), { default_org: 'home' });
     expect(await verify(token, 'acme')).toEqual(caller());
     expect(await verify(token)).toEqual(caller());
@@ -61,18 +61,18 @@ describe('a verifier of the operator', () => {
       },
       caller({ email: 'ann@a.io', orgId: 'o', workspaceId: 'w', acr: 'high' }),
     ],
-    ['a user alone', { ...ann, email: '', org_id: null, claims: null }, caller()],
+    ['only a user', { ...ann, email: '', org_id: null, claims: null }, caller()],
     ['odd values', { ...ann, email: 1, claims: { acr: ['high'] } }, caller()],
     [
-      'an unverified address',
+      'an unverified email',
       { ...ann, email: 'a@a.io', claims: { email_verified: false } },
       caller(),
     ],
-    ['claims that are no object', { ...ann, claims: 'acr' }, caller()],
+    ['claims that are not an object', { ...ann, claims: 'acr' }, caller()],
     ['no user', { valid: true, claims: { sub: 'eve' } }, nobody],
     ['a blank user', { valid: true, user_id: ' ' }, nobody],
     ['a user that is a number', { valid: true, user_id: 7 }, nobody],
-    ['a user without end', { valid: true, user_id: 'x'.repeat(1_025) }, nobody],
+    ['a user of unlimited length', { valid: true, user_id: 'x'.repeat(1_025) }, nobody],
     ['a no', { ...ann, valid: false, error: `no ${token}` }, unaccepted],
   ])('may answer with %s', async (_, answer, verdict) => {
     const { verify, log } = await asking(says(answer));
@@ -82,22 +82,22 @@ describe('a verifier of the operator', () => {
 
   it.each<[string, Reply]>([
     ['an error', says(ann, 500)],
-    ['a refusal of its own', says(ann, 401)],
+    ['another refusal', says(ann, 401)],
     ['a redirect', redirects],
     ['no JSON', says('<p>yes</p>')],
-    ['half of it', says('{"valid":true,')],
+    ['half of a body', says('{"valid":true,')],
     ['nothing', says('')],
     ['null', says('null')],
     ['a list', says([ann])],
     ['no valid', says({ user_id: 'ann' })],
-    ['a valid that is text', says({ ...ann, valid: 'true' })],
-    ['a valid that is a number', says({ ...ann, valid: 1 })],
+    ['a valid field that is a string', says({ ...ann, valid: 'true' })],
+    ['a valid field that is a number', says({ ...ann, valid: 1 })],
     ['more than 64 KiB', says({ ...ann, claims: { x: 'x'.repeat(65_536) } })],
     ['no UTF-8', (response) => void response.end(Buffer.from([0x22, 0xff, 0x22]))],
     ['a closed connection', dies],
     ['silence', hangs],
-    ['a body without end', drips],
-  ])('refuses when it answers with %s', async (_, reply) => {
+    ['an endless body', drips],
+  ])('refuses the caller when it answers with %s', async (_, reply) => {
     const { service, verify, log } = await asking(reply, { timeout: '300ms' });
     const start = performance.now();
     expect(await verify(token)).toEqual(unavailable);
@@ -115,12 +115,12 @@ describe('a verifier of the operator', () => {
     expect(log.length).toBe(1);
   });
 
-  it('refuses when it is not there', async () => {
+  it('refuses the caller when it is not reachable', async () => {
     const { verify } = providing('http_verifier', { url: 'http://127.0.0.1:1/' });
     expect(await verify(token)).toEqual(unavailable);
   });
 
-  it('is asked once about equal tokens that come at once, and again about the next', async () => {
+  it('is called once for equal concurrent tokens, and again for the next one', async () => {
     const { service, verify } = await asking(hangs);
     const replies: (() => void)[] = [];
     service.reply = (response) => void replies.push(() => says(ann)(response));
@@ -134,7 +134,7 @@ describe('a verifier of the operator', () => {
     expect(service.calls.length).toBe(4);
   });
 
-  it('is asked about 256 tokens at once, and no more', async () => {
+  it('is called for at most 256 tokens at once', async () => {
     const { service, verify } = await asking(hangs, { timeout: '10s' });
     const replies: (() => void)[] = [];
     service.reply = (response) => void replies.push(() => says(ann)(response));
@@ -147,7 +147,7 @@ describe('a verifier of the operator', () => {
     expect(await verify('one more')).toEqual(caller());
   });
 
-  it('is left alone when a request shows no bearer token', async () => {
+  it('is not called for a request without a bearer token', async () => {
     const { service, verdictOn } = await asking(says(ann));
     expect(await verdictOn({ bearer: null, iapAssertion: token, orgId: null })).toBeNull();
     expect(service.calls).toEqual([]);

@@ -24,9 +24,9 @@ async function behindProxy(settings: object = {}) {
 }
 
 it.each<[string, JWTPayload, object]>([
-  ['a subject alone', {}, ann],
+  ['only a subject', {}, ann],
   [
-    'all there is',
+    'all claims',
     { email: 'ann@a.io', acr: 'high', hd: 'a.io' },
     { ...ann, caller: { ...ann.caller, email: 'ann@a.io', acr: 'high' } },
   ],
@@ -40,22 +40,25 @@ it.each<[string, JWTPayload, object]>([
     { aud: undefined as never },
     invalid('the token is for another audience; ask for one for this agent'),
   ],
-  ['an end in the past', { exp: 1 }, invalid('the token has expired; sign in again')],
+  ['an expiry in the past', { exp: 1 }, invalid('the token has expired; sign in again')],
   ['no user', { sub: '' }, refused('rejected', 'the assertion has no user in its claim sub')],
-])('judges an assertion with %s', async (_, claims, verdict) => {
+])('the IAP verifier checks an assertion with %s', async (_, claims, verdict) => {
   const { server, show } = await behindProxy();
   expect(await show(await server.sign(claims))).toStrictEqual(verdict);
   expect(server.asked).toEqual({ metadata: 0, keys: 1 });
 });
 
-it.each(['RS256', 'PS256', 'ES384', 'EdDSA'])('takes no assertion signed with %s', async (alg) => {
-  const { server, show } = await behindProxy();
-  await server.addKey('k2', alg);
-  expect(await show(await server.sign({}, 'k2'))).toEqual(badAlgorithm);
-  expect(server.asked).toEqual({ metadata: 0, keys: 0 });
-});
+it.each(['RS256', 'PS256', 'ES384', 'EdDSA'])(
+  'the IAP verifier refuses an assertion signed with %s',
+  async (alg) => {
+    const { server, show } = await behindProxy();
+    await server.addKey('k2', alg);
+    expect(await show(await server.sign({}, 'k2'))).toEqual(badAlgorithm);
+    expect(server.asked).toEqual({ metadata: 0, keys: 0 });
+  },
+);
 
-it('takes no assertion of another key', async () => {
+it('the IAP verifier refuses an assertion of another key', async () => {
   const { server, show } = await behindProxy();
   const other = await startKeyServer();
   expect(await show(await other.sign({ iss: server.issuer }))).toEqual(
@@ -63,7 +66,7 @@ it('takes no assertion of another key', async () => {
   );
 });
 
-it('reads the header of the proxy alone', async () => {
+it('the IAP verifier reads only the header of the proxy', async () => {
   const { server, show } = await behindProxy();
   const token = await server.sign();
   expect(await show(null, token)).toBeNull();
@@ -72,7 +75,7 @@ it('reads the header of the proxy alone', async () => {
   expect(await show(token, 'junk')).toEqual(ann);
 });
 
-it('refuses when the keys of the proxy cannot be had', async () => {
+it('the IAP verifier refuses when the keys of the proxy are not available', async () => {
   const { server, show, log } = await behindProxy();
   server.keys = (response) => void response.writeHead(302, { location: '/' }).end();
   const token = await server.sign();

@@ -29,7 +29,7 @@ function showingTo(server: KeyServer, settings: object = {}) {
 }
 
 describe('the keys of an issuer', () => {
-  it('are fetched once, when the first token needs them, however many come at once', async () => {
+  it('are fetched once, when the first token needs them, for any number of concurrent tokens', async () => {
     const server = await startKeyServer();
     const { show } = showingTo(server);
     expect(server.asked).toEqual({ metadata: 0, keys: 0 });
@@ -47,7 +47,7 @@ describe('the keys of an issuer', () => {
     expect(server.asked).toEqual({ metadata: 0, keys: 1 });
   });
 
-  it('are looked for where an issuer with a path says', async () => {
+  it('are discovered at the well-known path of an issuer with a path', async () => {
     const server = await startKeyServer();
     const issuer = `${server.issuer}/`;
     server.metadata = json({ issuer, jwks_uri: `${server.issuer}/keys` });
@@ -56,7 +56,7 @@ describe('the keys of an issuer', () => {
     expect(server.asked).toEqual({ metadata: 1, keys: 1 });
   });
 
-  it('are looked at again for an unknown key, at most once in 30 s', async () => {
+  it('are fetched again for an unknown key, at most once in 30 s', async () => {
     const server = await startKeyServer();
     const { show } = showingTo(server);
     const storm = () =>
@@ -74,7 +74,7 @@ describe('the keys of an issuer', () => {
     expect(server.asked).toEqual({ metadata: 1, keys: 2 });
   });
 
-  it('are fetched again when they are too old, so that a key taken back counts no more', async () => {
+  it('are fetched again when they are too old, so that a revoked key expires', async () => {
     const server = await startKeyServer();
     const { show } = showingTo(server, { jwks_cache_ttl: '10m' });
     await show();
@@ -86,7 +86,7 @@ describe('the keys of an issuer', () => {
     expect(server.asked).toEqual({ metadata: 1, keys: 2 });
   });
 
-  it('go on while they are fresh, though the issuer is down', async () => {
+  it('stay valid while they are fresh, although the issuer is down', async () => {
     const server = await startKeyServer();
     const { show } = showingTo(server, { jwks_cache_ttl: '10m' });
     await show();
@@ -98,7 +98,7 @@ describe('the keys of an issuer', () => {
     expect(await show()).toBe(unavailable);
   });
 
-  it('are asked for where they moved to, once the old place fails', async () => {
+  it('are fetched from their new address after the old one fails', async () => {
     const server = await startKeyServer();
     const { show } = showingTo(server, { jwks_cache_ttl: '10m' });
     await show();
@@ -114,7 +114,7 @@ describe('the keys of an issuer', () => {
   });
 });
 
-describe('an issuer that does not give its keys', () => {
+describe('an issuer whose keys cannot be fetched', () => {
   const huge = (response: ServerResponse) => {
     response.writeHead(200);
     response.end(`{"keys":[],"x":"${'x'.repeat(256 * 1024)}"}`);
@@ -136,10 +136,10 @@ describe('an issuer that does not give its keys', () => {
     ],
     ['answers no JSON', (server) => void (server.keys = (response) => void response.end('<p>'))],
     ['answers no key set', (server) => void (server.keys = json({ keys: 'none' }))],
-    ['answers without end', (server) => void (server.keys = huge)],
+    ['sends an endless answer', (server) => void (server.keys = huge)],
     ['hangs up', (server) => void (server.keys = (response) => void response.destroy())],
     [
-      'hangs up half-way',
+      'closes the connection half-way',
       (server) => {
         server.keys = (response) => {
           response.writeHead(200, { 'content-length': '100' });
@@ -149,51 +149,54 @@ describe('an issuer that does not give its keys', () => {
     ],
     ['has no metadata', (server) => void (server.metadata = json({}, 404))],
     ['has empty metadata', (server) => void (server.metadata = json({}))],
-    ['answers metadata without end', (server) => void (server.metadata = huge)],
+    ['sends endless metadata', (server) => void (server.metadata = huge)],
     [
-      'says that it is another',
+      'names another issuer',
       (server) => {
         const { issuer } = server;
         server.metadata = json({ issuer: `${issuer}/`, jwks_uri: `${issuer}/keys` });
       },
     ],
     [
-      'sends for its keys over plain http elsewhere',
+      'refers to keys over plain http on another host',
       async (server) => {
         const { issuer: elsewhere } = await startKeyServer();
         server.metadata = json({ issuer: server.issuer, jwks_uri: `${elsewhere}/keys` });
       },
     ],
     [
-      'sends for its keys to a file',
+      'refers to keys in a file',
       (server) => {
         server.metadata = json({ issuer: server.issuer, jwks_uri: 'file:///etc/passwd' });
       },
     ],
-  ])('refuses when it %s, and is left alone for five seconds', async (_name, breakIt) => {
-    const server = await startKeyServer();
-    const { metadata, keys } = server;
-    const { show, log } = showingTo(server);
-    await breakIt(server);
-    expect(await Promise.all([show(), show()])).toEqual([unavailable, unavailable]);
-    const asked = { ...server.asked };
-    expect(asked.metadata + asked.keys).toBeLessThanOrEqual(2);
-    pass(4);
-    expect(await show()).toBe(unavailable);
-    expect(server.asked).toEqual(asked);
-    expect(log).toEqual([
-      {
-        level: 'warn',
-        fields: { provider: 'staff', error: expect.any(Error) },
-        message: 'authentication: the keys of an issuer are unavailable',
-      },
-    ]);
-    Object.assign(server, { metadata, keys });
-    pass(2);
-    expect(await show()).toBe(passes);
-  });
+  ])(
+    'refuses the token when it %s, and is not asked again for five seconds',
+    async (_name, breakIt) => {
+      const server = await startKeyServer();
+      const { metadata, keys } = server;
+      const { show, log } = showingTo(server);
+      await breakIt(server);
+      expect(await Promise.all([show(), show()])).toEqual([unavailable, unavailable]);
+      const asked = { ...server.asked };
+      expect(asked.metadata + asked.keys).toBeLessThanOrEqual(2);
+      pass(4);
+      expect(await show()).toBe(unavailable);
+      expect(server.asked).toEqual(asked);
+      expect(log).toEqual([
+        {
+          level: 'warn',
+          fields: { provider: 'staff', error: expect.any(Error) },
+          message: 'authentication: the keys of an issuer are unavailable',
+        },
+      ]);
+      Object.assign(server, { metadata, keys });
+      pass(2);
+      expect(await show()).toBe(passes);
+    },
+  );
 
-  it('refuses when it is not there', async () => {
+  it('refuses the token when it is not reachable', async () => {
     const server = await startKeyServer();
     const { show } = showingTo(server, { jwks_url: 'http://127.0.0.1:1/keys' });
     expect(await show()).toBe(unavailable);
@@ -202,16 +205,12 @@ describe('an issuer that does not give its keys', () => {
   it.each<[string, (server: KeyServer) => void]>([
     ['keys', (server) => void (server.keys = (response) => void response.write('{'))],
     ['metadata', (server) => void (server.metadata = () => undefined)],
-  ])(
-    'is given up on after five seconds over its %s',
-    { concurrent: true },
-    async (_name, stall) => {
-      const server = await startKeyServer();
-      const { show } = showingTo(server);
-      stall(server);
-      const start = performance.now();
-      expect(await show()).toBe(unavailable);
-      expect(performance.now() - start).toBeLessThan(10_000);
-    },
-  );
+  ])('times out after five seconds for its %s', { concurrent: true }, async (_name, stall) => {
+    const server = await startKeyServer();
+    const { show } = showingTo(server);
+    stall(server);
+    const start = performance.now();
+    expect(await show()).toBe(unavailable);
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
 });

@@ -23,32 +23,32 @@ const badSignature = refused('the token is not signed by its issuer; sign in aga
 
 describe('the claims of a token', () => {
   it.each<[string, () => JWTPayload, object]>([
-    ['passes as it is', () => ({}), ann],
-    ['has one audience of several', () => ({ aud: ['x', 'agent'] }), ann],
+    ['is valid', () => ({}), ann],
+    ['has several audiences, one of them ours', () => ({ aud: ['x', 'agent'] }), ann],
     ['is for another audience', () => ({ aud: 'agent2' }), otherAudience],
     ['is for other audiences', () => ({ aud: ['x', 'y'] }), otherAudience],
     ['has no audience', () => ({ aud: undefined as never }), otherAudience],
-    ['has an audience that is no text', () => ({ aud: [] }), otherAudience],
-    ['has no end', () => ({ exp: undefined as never }), lacks('exp')],
-    ['ended within the skew', () => ({ exp: now() - 20 }), ann],
-    ['ended before it', () => ({ exp: now() - 31 }), expired],
-    ['begins within the skew', () => ({ nbf: now() + 20 }), ann],
-    ['begins after it', () => ({ nbf: now() + 40 }), early],
+    ['has an audience that is not a string', () => ({ aud: [] }), otherAudience],
+    ['has no expiry', () => ({ exp: undefined as never }), lacks('exp')],
+    ['expired within the skew', () => ({ exp: now() - 20 }), ann],
+    ['expired before it', () => ({ exp: now() - 31 }), expired],
+    ['is valid from within the skew', () => ({ nbf: now() + 20 }), ann],
+    ['is valid from after it', () => ({ nbf: now() + 40 }), early],
     ['was issued within the skew', () => ({ iat: now() + 20 }), ann],
     ['was issued after it', () => ({ iat: now() + 40 }), early],
-    ['was issued a day before its end', () => ({ iat: now() - 86_300, exp: now() + 100 }), ann],
-    ['has no beginning', () => ({ iat: undefined as never }), ann],
-    ['was issued too long before its end', () => ({ iat: now() - 90_100 }), tooLong],
-    ['was issued at the beginning of time', () => ({ iat: 0 }), tooLong],
+    ['was issued a day before its expiry', () => ({ iat: now() - 86_300, exp: now() + 100 }), ann],
+    ['has no not-before time', () => ({ iat: undefined as never }), ann],
+    ['was issued too long before its expiry', () => ({ iat: now() - 90_100 }), tooLong],
+    ['was issued at time zero', () => ({ iat: 0 }), tooLong],
     ['was issued before it', () => ({ iat: -1e300 }), tooLong],
-    ['ends in a year', () => ({ exp: now() + 31_536_000 }), tooLong],
+    ['expires in a year', () => ({ exp: now() + 31_536_000 }), tooLong],
     [
-      'ends in a year and has no beginning',
+      'expires in a year and has no not-before time',
       () => ({ iat: undefined as never, exp: now() + 31_536_000 }),
       tooLong,
     ],
-    ['ends in 1e300', () => ({ exp: 1e300 }), tooLong],
-    ['ends in 9999', () => ({ exp: 253_402_300_799 }), tooLong],
+    ['expires in 1e300', () => ({ exp: 1e300 }), tooLong],
+    ['expires in 9999', () => ({ exp: 253_402_300_799 }), tooLong],
     [
       'has no user',
       () => ({ sub: undefined as never }),
@@ -59,7 +59,7 @@ describe('the claims of a token', () => {
       () => ({ sub: ' ' }),
       refused('the token has no user in its claim sub', 'rejected'),
     ],
-  ])('are judged when it %s', async (_name, claims, verdict) => {
+  ])('are checked when it %s', async (_name, claims, verdict) => {
     const server = await startKeyServer();
     const token = await server.sign(claims());
     expect(await verifying({ issuer: server.issuer }).verify(token)).toEqual(verdict);
@@ -72,7 +72,7 @@ describe('the claims of a token', () => {
   });
 
   it.each(['1e400', '-1e400', 'null', '"9"', '[9]'])(
-    'have an end that is a number, and %s is none',
+    'need a numeric expiry, and %s is refused',
     async (exp) => {
       const server = await startKeyServer();
       const token = await server.signText(
@@ -84,7 +84,7 @@ describe('the claims of a token', () => {
     },
   );
 
-  it('live as long as the settings say', async () => {
+  it('may live as long as configured', async () => {
     const server = await startKeyServer();
     const { issuer } = server;
     const short = verifying({ issuer, max_token_lifetime: '10m' });
@@ -95,14 +95,14 @@ describe('the claims of a token', () => {
     expect(await long.verify(await living(1_728_000))).toEqual(ann);
   });
 
-  it('follow the skew of the settings', async () => {
+  it('use the configured skew', async () => {
     const server = await startKeyServer();
     const { issuer } = server;
     const token = await server.sign({ exp: now() - 20 });
     expect(await verifying({ issuer, clock_skew: '0s' }).verify(token)).toEqual(expired);
   });
 
-  it('are for the client when no audience is set, and one of a list of audiences', async () => {
+  it('must name the client when no audience is configured, and one of a list of audiences', async () => {
     const server = await startKeyServer();
     const { issuer } = server;
     const client = verifying({ issuer, audience: undefined, client_id: 'desk' });
@@ -116,7 +116,7 @@ describe('the claims of a token', () => {
   });
 });
 
-describe('the caller a token stands for', () => {
+describe('the caller of a token', () => {
   const callerOf = async (claims: JWTPayload, claimMap: object = {}) => {
     const server = await startKeyServer();
     const verifier = verifying({ issuer: server.issuer, claim_map: claimMap });
@@ -124,7 +124,7 @@ describe('the caller a token stands for', () => {
     return verdict?.kind === 'verified' ? verdict.caller : verdict;
   };
 
-  it('has what the claims say', async () => {
+  it('has the properties of the claims', async () => {
     const claims = { email: 'ann@a.io', org_id: 'o', workspace_id: 'w', acr: 'urn:high', x: 'y' };
     expect(await callerOf(claims)).toStrictEqual({
       provider: 'staff',
@@ -136,7 +136,7 @@ describe('the caller a token stands for', () => {
     });
   });
 
-  it('is read from other claims when the settings name them', async () => {
+  it('is read from other claims when they are configured', async () => {
     const claims = { uid: 'u1', mail: 'a@a.io', 'https://a.io/org': 'o', ws: 'w', level: 'l2' };
     const map = { user_id: 'uid', email: 'mail', org_id: 'https://a.io/org', workspace_id: 'ws' };
     expect(await callerOf({ ...claims, acr: 'l9' }, { ...map, acr: 'level' })).toStrictEqual({
@@ -161,7 +161,7 @@ describe('the caller a token stands for', () => {
     ['false', undefined],
     [true, 'ann@a.io'],
     [undefined, 'ann@a.io'],
-  ])('has an address that is verified: %j', async (verified, email) => {
+  ])('has a verified email: %j', async (verified, email) => {
     const claims = { email: 'ann@a.io', email_verified: verified };
     expect(await callerOf(claims)).toStrictEqual({
       provider: 'staff',
@@ -186,14 +186,14 @@ describe('the caller a token stands for', () => {
   const believed = flags.map((flag) => (flag === false || flag === 'false' ? null : email));
   it.each([
     ['must be verified where approvers are bound to it', {}, true, proven],
-    ['must be verified where the settings say so', { require_email_verified: true }, false, proven],
-    ['is believed where neither is so', {}, false, believed],
-    ['is believed where the settings say so', { require_email_verified: false }, true, believed],
-  ])('has an address that %s', async (_, settings, bindsApprover, expected) => {
+    ['must be verified where configured', { require_email_verified: true }, false, proven],
+    ['is accepted where neither is so', {}, false, believed],
+    ['is accepted where configured', { require_email_verified: false }, true, believed],
+  ])('has an email that %s', async (_, settings, bindsApprover, expected) => {
     expect(await emails(settings, bindsApprover, flagged)).toEqual(expected);
   });
 
-  it('has no address from a claim that email_verified does not speak of', async () => {
+  it('has no email from a claim that email_verified does not cover', async () => {
     const claims = [{ upn: 'boss@a.io', email, email_verified: true }] as JWTPayload[];
     const map = { claim_map: { email: 'upn' } };
     expect(await emails(map, true, claims)).toEqual([null]);
@@ -203,7 +203,7 @@ describe('the caller a token stands for', () => {
     expect(await emails(map, false, claims)).toEqual(['boss@a.io']);
   });
 
-  it('has nothing that a claim would inherit', async () => {
+  it('has no inherited property of the claims object', async () => {
     const map = { email: 'constructor', acr: '__proto__' };
     expect(await callerOf({}, map)).toStrictEqual({ provider: 'staff', userId: 'ann' });
   });
@@ -228,7 +228,7 @@ describe('the signature of a token', () => {
     expect(await verifying({ issuer: server.issuer }).verify(token)).toEqual(ann);
   });
 
-  it('may not be missing, and not be made with a secret', async () => {
+  it('may not be missing, and may not be a shared secret', async () => {
     const server = await startKeyServer();
     const { issuer } = server;
     const claims = { iss: issuer, aud: 'agent', sub: 'ann', exp: now() + 300 };
@@ -257,7 +257,7 @@ describe('the signature of a token', () => {
     expect(await verifying({ issuer: server.issuer }).verify(token)).toEqual(badSignature);
   });
 
-  it('may not be by a key the token brings along', async () => {
+  it('may not be by a key inside the token', async () => {
     const server = await startKeyServer();
     const other = await startKeyServer();
     const jwk = await other.addKey('own');
@@ -276,7 +276,7 @@ describe('the signature of a token', () => {
     expect(other.asked).toEqual({ metadata: 0, keys: 0 });
   });
 
-  it('may not ask for what is not understood', async () => {
+  it('may not require an unknown critical header', async () => {
     const server = await startKeyServer();
     const token = await server.sign();
     const [, payload = '', signature = ''] = token.split('.');
@@ -288,7 +288,7 @@ describe('the signature of a token', () => {
   });
 });
 
-describe('a token of somebody else', () => {
+describe('a token of another issuer', () => {
   it('is left to other providers', async () => {
     const server = await startKeyServer();
     const { issuer } = server;
@@ -304,7 +304,7 @@ describe('a token of somebody else', () => {
     expect(server.asked).toEqual({ metadata: 0, keys: 0 });
   });
 
-  it('never passes, whatever is changed in a good one', async () => {
+  it('is refused after any change to a valid one', async () => {
     const server = await startKeyServer();
     const verifier = verifying({ issuer: server.issuer });
     const token = await server.sign({ acr: 'urn:low' });

@@ -104,7 +104,7 @@ describe.each(Object.entries(stages))('a provider of type %s', (type, stage) => 
   const verdictOn = async ({ settings, credentials }: Staged, outbound: Outbound) =>
     providing(type, settings, outbound).verdictOn(credentials);
 
-  it('asks through the egress it is given, and through no other', async () => {
+  it('sends its requests only through egress', async () => {
     const staged = await stage();
     const outbound = notedOutbound();
     expect(await verdictOn(staged, outbound)).toMatchObject({ kind: 'verified' });
@@ -119,7 +119,7 @@ describe.each(Object.entries(stages))('a provider of type %s', (type, stage) => 
     });
   });
 
-  it('may be asked though it is private, since the operator named it', async () => {
+  it('may have a private address, since the operator configured it', async () => {
     const staged = await stage();
     const { egress, records } = policed(type, staged.settings);
     expect(await verdictOn(staged, egress)).toMatchObject({ kind: 'verified' });
@@ -138,7 +138,7 @@ describe.each(Object.entries(stages))('a provider of type %s', (type, stage) => 
   });
 });
 
-it('does not follow a verifier to another place, under the policy either', async () => {
+it("a verifier's redirect is not followed, also under the policy", async () => {
   const service = await startFakeService(redirects);
   const settings = { url: `${service.url}/verify` };
   const { egress } = policed('http_verifier', settings);
@@ -147,8 +147,8 @@ it('does not follow a verifier to another place, under the policy either', async
   expect(service.calls.map(({ url }) => url)).toEqual(['/verify']);
 });
 
-describe('an issuer that keeps its keys with somebody else', () => {
-  it('has their host listed, and that host alone', async () => {
+describe('an issuer with keys on another host', () => {
+  it('adds only that host to the egress list', async () => {
     const server = await startKeyServer();
     const jwks_uri = 'https://keys.example.com:8443/k';
     server.metadata = json({ issuer: server.issuer, jwks_uri });
@@ -187,7 +187,7 @@ describe('an issuer that keeps its keys with somebody else', () => {
     });
   });
 
-  it('has nothing listed for keys of its own', async () => {
+  it('adds nothing for keys on its own host', async () => {
     const { issuer, ...server } = await keyServer();
     const discovered: object[] = [];
     const outbound = {
@@ -199,7 +199,7 @@ describe('an issuer that keeps its keys with somebody else', () => {
     expect(discovered).toEqual([]);
   });
 
-  it('is not believed when its keys come over plain http', async () => {
+  it('is refused when its keys come over plain http', async () => {
     const server = await startKeyServer();
     server.metadata = json({ issuer: server.issuer, jwks_uri: 'http://keys.example.com/k' });
     const outbound = { ...notedOutbound(), discovered: () => expect.unreachable() };

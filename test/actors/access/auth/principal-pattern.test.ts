@@ -19,11 +19,11 @@ it.each<[string, string, boolean]>([
   ['arn:aws:iam::2:user/abc', 'arn:aws:iam::2:user/a.c', false],
   ['', '*', true],
   ['a:b', '*', false],
-])('%s and %s', (arn, pattern, fits) => {
+])('the principal pattern %s and %s', (arn, pattern, fits) => {
   expect(matchesPrincipal(arn, pattern)).toBe(fits);
 });
 
-it('agrees with a pattern that tries everything', () => {
+it('the pattern matcher agrees with an exhaustive one', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 8 });
   const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*', '*'), maxLength: 6 });
   fc.assert(

@@ -56,8 +56,8 @@ async function asking(reply: Reply = named(), settings: object = {}) {
   return { service, ...provider, show };
 }
 
-describe('a signed question', () => {
-  it('is put to the token service as it was signed, and nowhere else', async () => {
+describe('a signed request for identity', () => {
+  it('is sent to the token service as it was signed, and nowhere else', async () => {
     const { service, show } = await asking();
     const session = 'Fwo+Zx/Y=='.repeat(20);
     expect(await show({ parameters: { 'X-Amz-Security-Token': session } })).toStrictEqual(passes);
@@ -84,7 +84,7 @@ describe('a signed question', () => {
     expect(service.calls[0]?.headers.host).toBe(new URL(service.url).host);
   });
 
-  it('must have signed the audience when there is one', async () => {
+  it('must sign the audience when one is configured', async () => {
     const { service, show } = await asking(named(), { audience: 'urn:agent' });
     const parameters = { 'X-Amz-SignedHeaders': 'host;x-service-audience' };
     expect(await show()).toEqual(malformed(alsoAudience));
@@ -108,32 +108,32 @@ describe('a signed question', () => {
   it.each<[string, Signing, string]>([
     ['another host', { origin: 'https://sts.evil.io' }, elsewhere],
     [
-      'a host that begins like it',
+      'a host with the same beginning',
       { origin: `https://sts.${region}.amazonaws.com.evil.io` },
       elsewhere,
     ],
-    ['a host that ends like it', { origin: `https://xsts.${region}.amazonaws.com` }, elsewhere],
+    ['a host with the same end', { origin: `https://xsts.${region}.amazonaws.com` }, elsewhere],
     ['another region', { origin: 'https://sts.us-east-1.amazonaws.com' }, elsewhere],
     ['no region', { origin: 'https://sts.amazonaws.com' }, elsewhere],
-    ['the machine itself', { origin: 'http://127.0.0.1:9' }, elsewhere],
+    ['this machine', { origin: 'http://127.0.0.1:9' }, elsewhere],
     ['metadata', { origin: 'http://169.254.169.254' }, elsewhere],
     ['plain http', { origin: `http://sts.${region}.amazonaws.com` }, elsewhere],
     ['a user', { origin: `https://a@sts.${region}.amazonaws.com` }, odd],
-    ['a user like it', { origin: `https://sts.${region}.amazonaws.com@evil.io` }, odd],
+    ['a similar user', { origin: `https://sts.${region}.amazonaws.com@evil.io` }, odd],
     ['a port', { origin: `https://sts.${region}.amazonaws.com:8443` }, elsewhere],
-    ['the usual port', { origin: `https://sts.${region}.amazonaws.com:443` }, odd],
+    ['the default port', { origin: `https://sts.${region}.amazonaws.com:443` }, odd],
     ['upper case', { origin: `https://STS.${region}.amazonaws.com` }, odd],
     ['a path', { origin: `https://sts.${region}.amazonaws.com/x` }, odd],
-    ['a way back', { origin: `https://sts.${region}.amazonaws.com/x/..` }, odd],
+    ['a relative path', { origin: `https://sts.${region}.amazonaws.com/x/..` }, odd],
     ['a backslash', { origin: `https:\\\\sts.${region}.amazonaws.com` }, odd],
-    ['a blank before it', { origin: ` https://sts.${region}.amazonaws.com` }, odd],
+    ['a leading blank', { origin: ` https://sts.${region}.amazonaws.com` }, odd],
     ['a fragment', { tail: '#x' }, odd],
     ['an empty fragment', { tail: '#' }, odd],
     ['a line end', { tail: '\r\nX: y' }, odd],
     ['another parameter', { tail: '&X=y' }, unknown],
     ['an empty parameter', { tail: '&=' }, unknown],
-    ['an action twice', { tail: '&Action=GetCallerIdentity' }, twice],
-    ['an action twice, once in disguise', { tail: '&%41ction=AssumeRole' }, twice],
+    ['a repeated action', { tail: '&Action=GetCallerIdentity' }, twice],
+    ['a repeated action, once percent-encoded', { tail: '&%41ction=AssumeRole' }, twice],
     ['another action', { parameters: { Action: 'AssumeRole' } }, has('Action')],
     ['no action', { parameters: { Action: undefined } }, lacks('Action')],
     ['another version', { parameters: { Version: '2010-01-01' } }, has('Version')],
@@ -142,15 +142,15 @@ describe('a signed question', () => {
     ['an empty signature', with_('Signature', ''), has('X-Amz-Signature')],
     ['no date', with_('Date', undefined), lacks('X-Amz-Date')],
     [
-      'a day that there is not',
+      'an impossible day',
       with_('Date', '20269999T000000Z'),
       'X-Amz-Credential and X-Amz-Date in its URL are of different days',
     ],
     ['no end', with_('Expires', undefined), lacks('X-Amz-Expires')],
-    ['an end too far', with_('Expires', '901'), 'X-Amz-Expires in its URL is above 900'],
-    ['an end at once', with_('Expires', '0'), has('X-Amz-Expires')],
-    ['an end before', with_('Expires', '-1'), has('X-Amz-Expires')],
-    ['an end in words', with_('Expires', '9e2'), has('X-Amz-Expires')],
+    ['an expiry too far away', with_('Expires', '901'), 'X-Amz-Expires in its URL is above 900'],
+    ['an immediate expiry', with_('Expires', '0'), has('X-Amz-Expires')],
+    ['an expiry in the past', with_('Expires', '-1'), has('X-Amz-Expires')],
+    ['an expiry in words', with_('Expires', '9e2'), has('X-Amz-Expires')],
     [
       'another scope',
       with_('Credential', 'AKIAIOSFODNN7EXAMPLE/20200101/x/sts/aws4_request'),
@@ -159,10 +159,10 @@ describe('a signed question', () => {
     ['further headers', with_('SignedHeaders', 'host;x-evil'), onlyHost],
     ['no host', with_('SignedHeaders', 'x-service-audience'), onlyHost],
     ['a session of two lines', with_('Security-Token', 'a\nb'), has('X-Amz-Security-Token')],
-    ['a date that is over', { parameters: at(-901) }, 'it has expired'],
-    ['a date to come', { parameters: at(60) }, 'it is signed for a later time; check the clocks'],
+    ['an expired date', { parameters: at(-901) }, 'it has expired'],
+    ['a future date', { parameters: at(60) }, 'it is signed for a later time; check the clocks'],
     [
-      'a day of its own',
+      'another credential day',
       {
         parameters: {
           'X-Amz-Date': '20269999T000000Z',
@@ -173,18 +173,18 @@ describe('a signed question', () => {
     ],
     ['no credential', with_('Credential', undefined), lacks('X-Amz-Credential')],
     [
-      'the audience, which nobody asks for',
+      'an audience that is not configured',
       with_('SignedHeaders', 'host;x-service-audience'),
       onlyHost,
     ],
-  ])('is refused with %s, before anybody is asked', async (_, signing, fault) => {
+  ])('is refused with %s, before a request is sent', async (_, signing, fault) => {
     const { service, show, log } = await asking();
     expect(await show(signing)).toEqual(malformed(fault));
     expect(service.calls).toEqual([]);
     expect(log).toEqual([]);
   });
 
-  it.each([[-890], [20]])('counts when it is signed %i s from now', async (seconds) => {
+  it.each([[-890], [20]])('is accepted when it is signed %i s from now', async (seconds) => {
     const { show } = await asking();
     expect(await show({ parameters: at(seconds) })).toEqual(passes);
   });
@@ -209,7 +209,7 @@ describe('a signed question', () => {
     ['X-Amz-Security-Token', 'Fwo+Zx/Y=='],
     ['X-Amz-SignedHeaders', 'host'],
     ['X-Amz-Signature', 'ca'.repeat(32)],
-  ])('has nothing before or after the value of %s', async (parameter, value) => {
+  ])('may have no text before or after the value of %s', async (parameter, value) => {
     const { service, show } = await asking();
     // The number of seconds and the list of headers are of no fixed length.
     const isOpen = ['X-Amz-Expires', 'X-Amz-Security-Token', 'X-Amz-SignedHeaders'].includes(
@@ -231,7 +231,7 @@ describe('a signed question', () => {
     expect(service.calls).toEqual([]);
   });
 
-  it('is told its fault without a word of it', async () => {
+  it('is refused with a message that does not quote it', async () => {
     const { verify } = await asking();
     const url = signedUrl();
     const change = fc.tuple(
@@ -246,7 +246,7 @@ describe('a signed question', () => {
     );
   });
 
-  it('is the only kind of token that is looked at', async () => {
+  it('is the only kind of token that is read', async () => {
     const { service, verify, verdictOn } = await asking();
     for (const token of ['', 'plain', 'service-cloud-v2.x', signedUrl()]) {
       expect(await verify(token)).toBeNull();
@@ -256,7 +256,7 @@ describe('a signed question', () => {
     expect(service.calls).toEqual([]);
   });
 
-  it('never leads anywhere else, whatever is changed in it', async () => {
+  it('leads to no other host after any change', async () => {
     const { service, verify } = await asking();
     const url = signedUrl();
     const piece = fc.oneof(
@@ -290,7 +290,7 @@ describe('the token service', () => {
     expect(await show()).toEqual(passes);
   });
 
-  it.each([400, 401, 403])('says by %i that the signature is wrong', async (status) => {
+  it.each([400, 401, 403])('reports a wrong signature by %i', async (status) => {
     const { show, log } = await asking(says({ Error: { Code: 'x' } }, status));
     expect(await show()).toEqual(unsigned);
     expect(log).toEqual([]);
@@ -303,16 +303,16 @@ describe('the token service', () => {
     ['a redirect', redirects],
     ['no JSON', says('yes')],
     ['nobody', says({ GetCallerIdentityResponse: {} })],
-    ['an account that is not that of the name', named(arn, '999999999999')],
-    ['a name that is none', named('ann')],
-    ['a name with a line end', named(`${arn}\n`)],
-    ['a name that begins before it', named(`x${arn}`)],
-    ['a name of a line of its own', named(`x\n${arn}`)],
-    ['a name of another partition', named(arn.replace('arn:aws:', 'arn:aws1:'))],
-    ['a name of another service', named(arn.replace(':sts:', ':s3:'))],
-    ['a name in a region', named(arn.replace('sts::', 'sts:eu:'))],
-    ['a name of nobody', named(`arn:aws:sts::${account}:`)],
-    ['XML with two names', says(xml(`<Arn>${arn}</Arn><Arn>x</Arn><Account>${account}</Account>`))],
+    ['an account other than that of the ARN', named(arn, '999999999999')],
+    ['an invalid ARN', named('ann')],
+    ['an ARN with a line end', named(`${arn}\n`)],
+    ['an ARN after other text', named(`x${arn}`)],
+    ['an ARN on its own line', named(`x\n${arn}`)],
+    ['an ARN of another partition', named(arn.replace('arn:aws:', 'arn:aws1:'))],
+    ['an ARN of another service', named(arn.replace(':sts:', ':s3:'))],
+    ['an ARN in a region', named(arn.replace('sts::', 'sts:eu:'))],
+    ['an ARN without a user', named(`arn:aws:sts::${account}:`)],
+    ['XML with two ARNs', says(xml(`<Arn>${arn}</Arn><Arn>x</Arn><Account>${account}</Account>`))],
     [
       'XML with a type',
       says(`<!DOCTYPE x>${xml(`<Arn>${arn}</Arn><Account>${account}</Account>`)}`),
@@ -320,7 +320,7 @@ describe('the token service', () => {
     ['XML of an error', says(`<ErrorResponse><Arn>${arn}</Arn></ErrorResponse>`)],
     ['more than 64 KiB', says(' '.repeat(65_537))],
     ['a closed connection', dies],
-  ])('refuses when it answers with %s', async (_, reply) => {
+  ])('refuses the caller when it answers with %s', async (_, reply) => {
     const { service, show, log } = await asking(reply);
     expect(await show()).toEqual(unavailable);
     expect(service.calls.length).toBe(1);
@@ -328,7 +328,7 @@ describe('the token service', () => {
     expect(JSON.stringify(log)).not.toMatch(/caca|X-Amz|AKIA/);
   });
 
-  it('has ten seconds', { timeout: 20_000 }, async () => {
+  it('times out after ten seconds', { timeout: 20_000 }, async () => {
     const { show } = await asking(drips);
     const start = performance.now();
     expect(await show()).toEqual(unavailable);
@@ -336,7 +336,7 @@ describe('the token service', () => {
     expect(performance.now() - start).toBeLessThan(12_000);
   });
 
-  it('is asked once about a token, until identity_cache_ttl is over', async () => {
+  it('is called once for a token, until identity_cache_ttl is over', async () => {
     const { service, verify } = await asking();
     const token = tokenOf(signedUrl());
     expect(await Promise.all([verify(token), verify(token)])).toEqual([passes, passes]);
@@ -352,7 +352,7 @@ describe('the token service', () => {
     }, patient);
   });
 
-  it('is asked every time when nothing is kept, and again after a refusal', async () => {
+  it('is called every time when the cache is off, and again after a refusal', async () => {
     const { service, verify } = await asking(named(), { identity_cache_ttl: '0s' });
     const token = tokenOf(signedUrl());
     await verify(token);
@@ -364,7 +364,7 @@ describe('the token service', () => {
     expect(await other.verify(token)).toEqual(passes);
   });
 
-  it('is not believed any longer than the token counts', async () => {
+  it('is not trusted beyond the expiry of the token', async () => {
     const { service, verify } = await asking(named(), { identity_cache_ttl: '1h' });
     const token = tokenOf(signedUrl());
     expect(await verify(token)).toEqual(passes);
@@ -378,7 +378,7 @@ describe('the token service', () => {
   });
 });
 
-describe('who may sign in', () => {
+describe('the allowed principals', () => {
   const foreign = refused('rejected', 'the account of the signer may not sign in here');
   const stranger = refused('rejected', 'the signer may not sign in here');
 
@@ -394,11 +394,11 @@ describe('who may sign in', () => {
     ],
     ['another name', { allowed_principals: [`${arn}8`] }, stranger],
     [
-      'both, one of which fits',
+      'both, one of which matches',
       { allowed_accounts: ['000000000000'], allowed_principals: ['arn:aws:sts::*:*'] },
       foreign,
     ],
-  ])('is decided by a list of %s', async (_, settings, verdict) => {
+  ])('are a list of %s', async (_, settings, verdict) => {
     const { verify } = await asking(named(), settings);
     const token = tokenOf(signedUrl());
     expect(await verify(token)).toEqual(verdict);

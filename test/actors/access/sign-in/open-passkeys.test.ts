@@ -39,7 +39,7 @@ async function openDesk() {
 }
 
 describe('the passkeys of the approvals page', () => {
-  it('are added and removed within ten minutes of a sign-in alone', async () => {
+  it('are added and removed only within ten minutes of a sign-in', async () => {
     const { passkeys, clock, open, register } = await openDesk();
     const key = await register('Phone');
     const asked: any = await passkeys.startRegistration(open);
@@ -53,7 +53,7 @@ describe('the passkeys of the approvals page', () => {
     expect(await passkeys.list(open)).toHaveLength(1);
   });
 
-  it('are not replaced by a key with the same id, of anyone', async () => {
+  it('are not replaced by a key with the same id, of any person', async () => {
     const { passkeys, clock, events, open, register } = await openDesk();
     const key = await register('Phone');
     const bob = { ...open.session, caller: { ...open.session.caller!, userId: 'bob' } };
@@ -105,7 +105,7 @@ describe('the passkeys of the approvals page', () => {
     expect((await passkeys.list(open))[0]?.usedAt).toBe(clock.now());
   });
 
-  it('answer no question of another session of the same person', async () => {
+  it('do not answer a challenge of another session of the same person', async () => {
     const { passkeys, clock, open, register } = await openDesk();
     const key = await register('Phone');
     clock.advance(5 * minute);
@@ -117,7 +117,7 @@ describe('the passkeys of the approvals page', () => {
     });
   });
 
-  it('have twenty open questions at most', async () => {
+  it('have at most twenty open challenges', async () => {
     const { passkeys, clock, open, register } = await openDesk();
     await register('Phone');
     clock.advance(5 * minute);

@@ -89,7 +89,7 @@ async function signedIn(issuer: WebIssuer, access: WebAccess) {
 }
 
 describe('several daemons', () => {
-  it('continue the sign-in of each other, and end a session for all', async () => {
+  it("continue each other's sign-ins, and a sign-out on one ends the session on all", async () => {
     const { issuer, daemons } = await startDaemons(2);
     const [one, other] = daemons as [WebAccess, WebAccess];
     const { url, cookie } = await started(one, 'call-1');
@@ -108,7 +108,7 @@ describe('several daemons', () => {
 });
 
 describe('a session', () => {
-  it('ends after its idle time, which each renewal starts again, and after its lifetime', async () => {
+  it('expires after its idle time, which each renewal restarts, and after its lifetime', async () => {
     const { issuer, clock, daemons, rows } = await startDaemons(1);
     const [access] = daemons as [WebAccess];
     let { cookie } = await signedIn(issuer, access);
@@ -128,7 +128,7 @@ describe('a session', () => {
     expect(rows.size).toBe(2);
   });
 
-  it('starts anew with each sign-in', async () => {
+  it('starts new with each sign-in', async () => {
     const { issuer, daemons } = await startDaemons(1);
     const [access] = daemons as [WebAccess];
     const [one, other] = [await signedIn(issuer, access), await signedIn(issuer, access)];
@@ -155,7 +155,7 @@ describe('a sign-in', () => {
 describe('a sealed cookie', () => {
   const day = 86_400_000;
 
-  it('opens for its purpose, its origin and its time alone, over the rotation of the key', async () => {
+  it('opens only for its purpose, origin and time, also after a key rotation', async () => {
     const clock = new ManualClock(20_001 * day - minute);
     const key = randomBytes(32);
     const cookies = new SealedCookies(origin, async () => key, clock);
@@ -180,7 +180,7 @@ describe('the confirmation of a person', () => {
   it.each([
     ['a refresh token', { hasRefreshTokens: true }],
     ['the userinfo endpoint', { isThin: true }],
-  ])('has the groups of this moment by %s, once a minute', async (_, options) => {
+  ])('has the current groups by %s, once a minute', async (_, options) => {
     const people = staff();
     const { issuer, clock, daemons, rows } = await startDaemons(1, { ...options, people });
     const [access] = daemons as [WebAccess];
@@ -222,8 +222,8 @@ describe('the confirmation of a person', () => {
   it.each([
     ['a refresh token', { hasRefreshTokens: true }],
     ['the userinfo endpoint', {}],
-    ['the userinfo endpoint, which alone has the groups', { isThin: true }],
-  ])('has no groups and claims that the issuer leaves out, by %s', async (_, options) => {
+    ['the userinfo endpoint, which alone returns the groups', { isThin: true }],
+  ])('has no groups and claims that the issuer omits, by %s', async (_, options) => {
     const ann: Record<string, unknown> = {
       ...{ email: 'ann@example.com', email_verified: true, groups: ['finance'] },
       department: 'legal',
@@ -264,7 +264,7 @@ describe('the confirmation of a person', () => {
     expect(await other.find(cookie.value)).not.toBeNull();
   });
 
-  it('is that of the sign-in where the issuer gives nothing to read the claims again', async () => {
+  it("keeps the sign-in's claims where the issuer offers no way to read them again", async () => {
     const { issuer, clock, daemons } = await startDaemons(1, { hasUserInfo: false });
     const [access] = daemons as [WebAccess];
     const { cookie } = await signedIn(issuer, access);

@@ -26,7 +26,7 @@ function aConsole() {
 }
 
 describe('the console', () => {
-  it('is always there', async () => {
+  it('is always connected', async () => {
     const { adapter } = aConsole();
     const heard: ChannelState[] = [];
     adapter.start((state) => void heard.push(state));
@@ -40,7 +40,7 @@ describe('the console', () => {
     });
   });
 
-  it('says each argument that the context leaves out, and what was written since', async () => {
+  it('prints each argument that the context omits, and the messages since then', async () => {
     const { adapter, lines } = aConsole();
     const args = { to: 'mallory\u00a0', amount: 40 };
     const messages = [{ from: 'rita@example.com', text: 'stop\nnow' }];
@@ -56,7 +56,7 @@ describe('the console', () => {
     );
   });
 
-  it('says how often the call was requested', async () => {
+  it('prints how often the call was requested', async () => {
     const { adapter, lines } = aConsole();
     await adapter.deliver(aNotice({ target, requests: 2 }), signal);
     await adapter.update({}, aNotice({ target, requests: 3 }), 'repeated', signal);
@@ -64,7 +64,7 @@ describe('the console', () => {
     expect(lines.at(-1)).toBe('issue_refund of task task:1 still waits; it was requested 3 times');
   });
 
-  it('says who asks for what until when, and what decides', async () => {
+  it('prints the requester, the call, the deadline and the commands', async () => {
     const { adapter, lines } = aConsole();
     expect(await adapter.deliver(aNotice({ target, quorum: 2 }), signal)).toEqual({});
     expect(lines).toEqual([
@@ -80,7 +80,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('asks for no email where anyone may decide, and keeps an id from being an option', async () => {
+  it('prints no email where anyone may decide, and keeps an id from being read as an option', async () => {
     const { adapter, lines } = aConsole();
     const notice = aNotice({ target, taskId: '--help', approvers: null, requester: null });
     await adapter.deliver(notice, signal);
@@ -95,7 +95,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('names the operator of this machine, who has no name', async () => {
+  it('names the anonymous operator of this machine', async () => {
     const { adapter, lines } = aConsole();
     const messages = [{ from: null, text: 'it is urgent', at: 1 }];
     const notice = aNotice({ target, requester: null, isOperators: true, messages });
@@ -106,7 +106,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('says when nobody may decide, and when the time is over', async () => {
+  it('states when no one may decide, and when the time is over', async () => {
     const { adapter, lines } = aConsole();
     await adapter.deliver(aNotice({ target, approvers: [], expiresAt: asked }), signal);
     expect(lines.slice(3, 5)).toEqual([
@@ -138,19 +138,19 @@ describe('the console', () => {
       [{}, { ...outcomes.abandoned, reason: 'caller_disconnected' }],
       ['was given up, as its caller went away'],
     ],
-  ])('says in a line that a call was %s: %j', async (news, notice, said) => {
+  ])('prints in one line that a call was %s: %j', async (news, notice, said) => {
     const { adapter, lines } = aConsole();
     await adapter.update({}, aNotice(...notice), news, signal);
     expect(lines).toEqual(said.map((text) => `issue_refund of task task:1 ${text}`));
   });
 
-  it('says only how it ended of a call that it never asked about', async () => {
+  it('prints only the end of a call that it never asked about', async () => {
     const { adapter, lines } = aConsole();
     await adapter.deliver(aNotice({ target }, outcomes.timedOut), signal);
     expect(lines).toEqual(['issue_refund of task task:1 was denied: no decision in time']);
   });
 
-  it('shows what could draw on a screen as escapes', async () => {
+  it('escapes characters that could control a terminal', async () => {
     const { adapter, lines } = aConsole();
     const context = 'a\u001b[2Jb\nholdpoint: approved\u202e\u2028\u{e0041}\ud800';
     await adapter.deliver(aNotice({ target, context }), signal);
@@ -159,7 +159,7 @@ describe('the console', () => {
     );
   });
 
-  it('never says a line that holds a control character, whoever wrote it', async () => {
+  it('prints no control character in any line', async () => {
     const text = fc.string({ unit: fc.constantFrom('\n', '\r', '\t', '\u001b', '\u009b', 'a') });
     await fc.assert(
       fc.asyncProperty(text, text, async (one, other) => {
@@ -175,7 +175,7 @@ describe('the console', () => {
     );
   });
 
-  it('is tried again when it cannot be written to', async () => {
+  it('is retried when it cannot be written to', async () => {
     const cause = new Error('write EIO');
     const adapter = createConsoleAdapter({
       write: () => {

@@ -41,8 +41,8 @@ const json = (response: ServerResponse, status: number, body: unknown, headers =
 
 const { signal } = new AbortController();
 
-describe('what the agent is asked', () => {
-  it('says who asks, on whose behalf, and for which thread', async () => {
+describe('a message to the agent', () => {
+  it('names its author, the represented user and the thread', async () => {
     const { asked, surface } = await anAgent(({ method }, response) =>
       json(response, method === 'GET' ? 404 : 429, { error: 'x' }),
     );
@@ -75,7 +75,7 @@ describe('what the agent is asked', () => {
     });
   });
 
-  it('names by id alone whom no email stands for', async () => {
+  it('names an author without an email by id only', async () => {
     const { asked, surface } = await anAgent(({ method }, response) =>
       json(response, method === 'GET' ? 404 : 429, { error: 'x' }),
     );
@@ -83,7 +83,7 @@ describe('what the agent is asked', () => {
     expect(asked[1]!.headers['x-service-on-behalf-of']).toBe('memory:eve');
   });
 
-  it('is not asked again when the answer to a late message is gone', async () => {
+  it('is not sent again when the answer to a late message is lost', async () => {
     const { asked, surface } = await anAgent((_, response) => json(response, 404, { error: 'x' }));
     const late = { ...aTurn(), isLate: true };
     expect([await surface.ask(late, signal), asked.length]).toEqual([
@@ -93,7 +93,7 @@ describe('what the agent is asked', () => {
   });
 });
 
-describe('a refusal of the agent', () => {
+describe('a refusal by the agent', () => {
   it.each<[number, unknown, string, object?]>([
     [400, { error: 'canary' }, 'refused'],
     [401, { error: 'canary' }, 'unauthorized'],
@@ -105,7 +105,7 @@ describe('a refusal of the agent', () => {
     [429, { error: 'canary' }, 'limited'],
     [500, 'canary', 'unavailable'],
     [503, { error: 'canary' }, 'unavailable'],
-  ])('of %d is put into words of ours', async (status, body, refusal) => {
+  ])('of %d has our own text', async (status, body, refusal) => {
     const { surface } = await anAgent(({ method }, response) =>
       json(response, method === 'GET' ? 404 : status, body, { 'retry-after': '7' }),
     );
@@ -113,14 +113,14 @@ describe('a refusal of the agent', () => {
     expect(await surface.ask(aTurn(), signal)).toEqual({ kind: 'refused', refusal, retryAfter });
   });
 
-  it('that names the task lets go of us, not of the task', async () => {
+  it('that names the task releases the connection, not the task', async () => {
     const { surface } = await anAgent(({ method }, response) =>
       json(response, method === 'GET' ? 404 : 503, { error: 'bye', task_id: 'memory.room.1' }),
     );
     expect(await surface.ask(aTurn(), signal)).toEqual({ kind: 'running' });
   });
 
-  it('is told of when even the look-up is refused', async () => {
+  it('is reported even when the look-up is refused', async () => {
     const { asked, surface } = await anAgent((_, response) => json(response, 503, { error: 'x' }));
     expect([await surface.ask(aTurn(), signal), asked.length]).toEqual([
       { kind: 'refused', refusal: 'unavailable', retryAfter: null },
@@ -129,8 +129,8 @@ describe('a refusal of the agent', () => {
   });
 });
 
-describe('following a task', () => {
-  it('tells of each held call once, of going on, and of the end', async () => {
+describe('the follower of a task', () => {
+  it('reports each held call once, the continuation and the end', async () => {
     const history = [{ role: 'user', messageId: 'memory:m-1', parts: [] }];
     const deferral = { id: 'd-1', tool: 'pay', to: 'channel:slack:refunds' };
     const status = (state: string, more = {}) =>
@@ -169,8 +169,8 @@ describe('following a task', () => {
   });
 });
 
-describe('more threads than are worked on at once', () => {
-  it('wait for those before them, and lose nothing', async () => {
+describe('more threads than the agent works on at once', () => {
+  it('wait for earlier ones, and lose nothing', async () => {
     const held: (() => void)[] = [];
     const { surface, asked } = await anAgent(({ method }, response, body) => {
       if (method === 'GET') return json(response, 404, { error: 'not yet' });

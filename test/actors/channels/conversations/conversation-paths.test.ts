@@ -27,7 +27,7 @@ const unheard = [
   'turn.over',
 ];
 
-describe('the shortest paths of a conversation whose chat is quick', () => {
+describe('the shortest paths of a conversation whose chat is fast', () => {
   const others: string[] = [
     'the chat breaks',
     'the chat refuses it',
@@ -41,7 +41,7 @@ describe('the shortest paths of a conversation whose chat is quick', () => {
   });
 });
 
-describe('the shortest paths of a conversation whose chat has troubles', () => {
+describe('the shortest paths of a conversation whose chat fails', () => {
   const ofChat = some(
     'the chat takes it',
     'the chat breaks',
@@ -54,7 +54,7 @@ describe('the shortest paths of a conversation whose chat has troubles', () => {
   });
 });
 
-describe('the shortest path of a conversation whose chat takes nothing', () => {
+describe('the shortest path of a conversation whose chat accepts nothing', () => {
   const names = ['the chat breaks', 'the rest ends', 'the agent answers'] as const;
   walkChart(conversationMachine, some(...names), openConversation, {
     ...{ input, look, passing: ['turn.idle', 'turn.current.pausing', 'turn.current.late'] },
@@ -62,7 +62,7 @@ describe('the shortest path of a conversation whose chat takes nothing', () => {
   });
 });
 
-describe('the shortest paths of a conversation whose agent is out of reach', () => {
+describe('the shortest paths of a conversation whose agent is not reachable', () => {
   const names = [
     'the chat takes it',
     'the agent is out of reach',
@@ -74,7 +74,7 @@ describe('the shortest paths of a conversation whose agent is out of reach', () 
   });
 });
 
-describe('the shortest paths of a conversation in which more is said', () => {
+describe('the shortest paths of a conversation with further messages', () => {
   const names = ['the chat takes it', 'the agent answers', 'somebody says more'] as const;
   walkChart(conversationMachine, some(...names), openConversation, {
     ...{
@@ -86,7 +86,7 @@ describe('the shortest paths of a conversation in which more is said', () => {
   });
 });
 
-describe('the shortest paths of a conversation that a restart finds late', () => {
+describe('the shortest paths of a conversation that resumes late after a restart', () => {
   const names = ['the chat takes it', 'six minutes pass', 'the task ends'] as const;
   walkChart(conversationMachine, some(...names), (actors) => openConversation(actors, true), {
     ...{ input: { turn: { ...aTurn(), isLate: true } }, look },
@@ -94,7 +94,7 @@ describe('the shortest paths of a conversation that a restart finds late', () =>
   });
 });
 
-describe('the shortest path of a conversation that is flooded', () => {
+describe('the shortest path of a conversation with too many messages', () => {
   const flood: Happenings<World> = {
     'somebody says more': {
       event: ({ context: { turns, outbox } }) => ({

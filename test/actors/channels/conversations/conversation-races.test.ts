@@ -75,8 +75,8 @@ function textOf(turn: unknown): string {
   return message?.text ?? text ?? '';
 }
 
-describe('a message whose storing takes a while', () => {
-  it('keeps its place in its thread, and holds up no other thread', async () => {
+describe('a message whose storing takes long', () => {
+  it('keeps its place in its thread, and delays no other thread', async () => {
     held.hold('take', 'late');
     const taken = [receive('one'), receive('two'), receive('far', 2)];
     await turns();
@@ -93,7 +93,7 @@ describe('a message whose storing takes a while', () => {
     ]);
   });
 
-  it('goes before the one behind it, though it could not be stored', async () => {
+  it('comes before the next one, although it could not be stored', async () => {
     held.hold('take', 'late');
     const one = receive('one');
     const two = receive('two');
@@ -109,7 +109,7 @@ describe('a message whose storing takes a while', () => {
     ]);
   });
 
-  it('is asked once, however often it comes meanwhile', async () => {
+  it('is sent once, however often it arrives during that time', async () => {
     held.hold('take', 'late');
     const taken = [receive('one'), receive('one'), receive('one')];
     for (let times = 0; times < 3; times += 1) {
@@ -119,7 +119,7 @@ describe('a message whose storing takes a while', () => {
     expect([await Promise.all(taken), asked]).toEqual([[true, true, true], ['one']]);
   });
 
-  it('is asked once it comes again, when the store had taken it and could not say so', async () => {
+  it('is sent when it arrives again, after the store kept it without an acknowledgement', async () => {
     held.hold('take');
     const first = receive('one');
     await turns();
@@ -135,7 +135,7 @@ describe('a message whose storing takes a while', () => {
     ]);
   });
 
-  it('is not asked when the agent stops meanwhile, and is after the next start', async () => {
+  it('is not sent when the agent stops during that time, but after the next start', async () => {
     held.hold('take', 'late');
     const taken = receive('one');
     await turns();
@@ -150,7 +150,7 @@ describe('a message whose storing takes a while', () => {
     expect([before, asked]).toEqual([[true, []], ['one']]);
   });
 
-  it('is one of a thousand at most; another one is to come again', async () => {
+  it('is one of at most a thousand; a further one is refused for now', async () => {
     held.hold('take', 'late');
     const taken = Array.from({ length: 1_000 }, (_, index) => receive(`m-${index}`));
     expect(await receive('more', 2)).toBe(false);
@@ -161,8 +161,8 @@ describe('a message whose storing takes a while', () => {
   });
 });
 
-describe('a start whose reading takes a while', () => {
-  it('puts what was left before what comes meanwhile, and asks for neither twice', async () => {
+describe('a start whose reading takes long', () => {
+  it('sends stored messages before new ones, and none twice', async () => {
     await store.conversations.take(aTurn(say('old')), 1);
     held.hold('open', 'late');
     conversations.start();
@@ -173,7 +173,7 @@ describe('a start whose reading takes a while', () => {
     expect([before, await taken, asked]).toEqual([[], true, ['old', 'new']]);
   });
 
-  it('takes nothing in while the store cannot be read, and reads it again', async () => {
+  it('accepts nothing while the store cannot be read, and reads it again', async () => {
     await store.conversations.take(aTurn(say('old')), 1);
     held.hold('open');
     conversations.start();
@@ -191,7 +191,7 @@ describe('a start whose reading takes a while', () => {
     ]);
   });
 
-  it('asks for nothing when the agent stops meanwhile', async () => {
+  it('sends nothing when the agent stops during that time', async () => {
     await store.conversations.take(aTurn(say('old')), 1);
     held.hold('open');
     conversations.start();
@@ -203,10 +203,10 @@ describe('a start whose reading takes a while', () => {
   });
 });
 
-describe('how far an answer is', () => {
+describe('the progress of an answer', () => {
   const call = { id: 'd-1', tool: 'pay', to: 'channel:slack:ops' };
 
-  it('is written in order, with its end last', async () => {
+  it('is stored in order, with its end last', async () => {
     answer = () => new Promise(() => undefined);
     held.hold('keep', 'late');
     await receive('one');
@@ -221,7 +221,7 @@ describe('how far an answer is', () => {
     expect([before, waiting(), await open()]).toEqual([[['keep one'], 'done'], [], []]);
   });
 
-  it('is written again until the store takes it', async () => {
+  it('is stored again until the store accepts it', async () => {
     held.hold('close', 'late');
     await receive('one');
     await turns();
@@ -234,7 +234,7 @@ describe('how far an answer is', () => {
     expect([before, await open()]).toEqual([['one'], []]);
   });
 
-  it('is written before the agent has stopped', async () => {
+  it('is stored before the agent has stopped', async () => {
     held.hold('close', 'late');
     await receive('one');
     await turns();

@@ -27,8 +27,8 @@ async function follow(streams: (ear: TaskEar) => Promise<void>, time: number) {
   return { opened, timers: clock.pending };
 }
 
-describe('following a task', () => {
-  it('opens its stream again after pauses that grow to ten seconds, and lets go when told', async () => {
+describe('the follower of a task', () => {
+  it('reopens its stream after pauses that grow to ten seconds, and stops on request', async () => {
     const broken = () => Promise.reject(new Error('no stream'));
     expect(await follow(broken, 33_000)).toEqual({
       opened: [200, 600, 1_400, 3_000, 6_200, 12_600, 22_600, 32_600],
@@ -36,7 +36,7 @@ describe('following a task', () => {
     });
   });
 
-  it('opens its stream again soon after it heard something', async () => {
+  it('reopens its stream soon after it received an event', async () => {
     let streams = 0;
     const hearing = async (ear: TaskEar) => {
       streams += 1;

@@ -80,7 +80,7 @@ const holding: ServiceSettings = {
 };
 
 describe('the agent in Slack', () => {
-  it('answers a mention in its thread, marks it, and asks on behalf of its writer', async () => {
+  it('answers a mention in its thread, marks it, and acts for its author', async () => {
     const { agent, slack, records } = await openOffice();
     await slack.mention({ channel: 'general', text: 'hello &amp; <!channel>' });
     const said = await answered(slack, 'general', /echo/);
@@ -99,7 +99,7 @@ describe('the agent in Slack', () => {
     });
   });
 
-  it('goes on with a direct message in its thread', async () => {
+  it('continues a direct message in its thread', async () => {
     const { agent, slack } = await openOffice();
     await slack.directMessage({ text: 'one' });
     const { channel, ts } = slack.workspace.messages[0]!;
@@ -113,7 +113,7 @@ describe('the agent in Slack', () => {
     expect(body.history).toHaveLength(4);
   });
 
-  it('answers once what is delivered twice, and nothing that it said itself', async () => {
+  it('answers a repeated delivery once, and ignores its own messages', async () => {
     const { slack, logged } = await openOffice();
     const { botUserId, teamId } = slack.workspace;
     await slack.mention({ channel: 'general', text: 'hello' });
@@ -128,7 +128,7 @@ describe('the agent in Slack', () => {
     expect([said.map(([text]) => text), complaints]).toEqual([['echo: hello', 'echo: bye'], []]);
   });
 
-  it('says that a call waits, and gives the answer after the release', async () => {
+  it('reports that a call waits, and posts the answer after the release', async () => {
     const { agent, slack } = await openOffice({
       ...deferring({ to: 'channel:slack:refunds' }),
       model: { script: [{ tool: 'pay', args: { amount: 7 } }, { say: 'paid: {result}' }] },
@@ -147,7 +147,7 @@ describe('the agent in Slack', () => {
     ]);
   });
 
-  it('passes what is said while a call waits on to its approvers, and says so', async () => {
+  it('shows the approvers the messages that arrive while a call waits, and says that in the thread', async () => {
     const { agent, slack } = await openOffice(holding);
     await slack.mention({ channel: 'general', text: 'refund 7' });
     await answered(slack, 'general', /Waiting/);
@@ -172,7 +172,7 @@ describe('the agent in Slack', () => {
     ]);
   });
 
-  it('calls a task that waits off for who asked, and for nobody else', async () => {
+  it('cancels a waiting task for its requester only', async () => {
     const { agent, slack } = await openOffice(holding);
     await slack.mention({ channel: 'general', text: 'refund 7' });
     await answered(slack, 'general', /Waiting/);
@@ -185,7 +185,7 @@ describe('the agent in Slack', () => {
     expect((await agent.get(`/tasks/${taskId}`)).body.status.state).toBe('canceled');
   });
 
-  it('uploads a long answer, and answers all the same while Slack is out of order', async () => {
+  it('uploads a long answer, and answers while uploads fail', async () => {
     const { slack } = await openOffice();
     slack.fail({ method: 'chat.postMessage', times: 2, fault: { kind: 'status', status: 502 } });
     slack.fail({ method: 'reactions.add', times: 2, fault: { kind: 'reset' } });

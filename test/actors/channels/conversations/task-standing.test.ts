@@ -24,33 +24,33 @@ const failed = (text: string) =>
 
 const deferral = { id: 'd-1', tool: 'pay', to: 'channel:slack:refunds', args_sha256: 'x' };
 
-describe('how the run of a message stands', () => {
+describe("the standing of a message's run", () => {
   it.each<[string, object, object]>([
     [
-      'is unknown to a task that did not hear it',
+      'is unknown for a task that did not receive it',
       aTask('working', { history: [] }),
       { kind: 'unknown' },
     ],
     ['is unknown without a history', aTask('working', { history: undefined }), { kind: 'unknown' }],
     ['works', aTask('submitted'), { kind: 'working' }],
     [
-      'waits for a release',
+      'waits for an approval',
       aTask('deferred', { metadata: { deferral } }),
       { kind: 'held', call: { id: 'd-1', tool: 'pay', to: 'channel:slack:refunds' } },
     ],
-    ['waits for a release that nobody describes', aTask('deferred'), { kind: 'working' }],
+    ['waits for an approval without a description', aTask('deferred'), { kind: 'working' }],
     [
       'has an answer',
       aTask('completed', { history: [asked, said('agent', 'a', 'one', 'two')] }),
       { kind: 'ended', end: { kind: 'completed', text: 'one\n\ntwo' } },
     ],
     [
-      'has an answer that others have asked on from',
+      'has an answer that later messages followed',
       aTask('working', { history: [asked, said('agent', 'a', 'one'), said('user', 'x', 'more')] }),
       { kind: 'ended', end: { kind: 'completed', text: 'one' } },
     ],
     [
-      'is gone when others have asked on after its failure',
+      'is lost when later messages followed its failure',
       aTask('working', { history: [asked, said('user', 'x', 'more')] }),
       { kind: 'ended', end: { kind: 'gone' } },
     ],
@@ -77,7 +77,7 @@ describe('how the run of a message stands', () => {
     expect(standingOf(task, 'memory:1')).toEqual(standing);
   });
 
-  it('cannot be read from what is no task', () => {
+  it('cannot be read from a response that is not a task', () => {
     expect(() => standingOf({ error: 'no' }, 'memory:1')).toThrow();
   });
 });

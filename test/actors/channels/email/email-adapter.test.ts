@@ -58,7 +58,7 @@ describe('a mail', () => {
   it.each<[EmailSettings['security'], string[]]>([
     ['starttls', ['ehlo', 'starttls', 'EHLO', 'AUTH', 'MAIL', 'RCPT', 'DATA']],
     ['tls', ['EHLO', 'AUTH', 'MAIL', 'RCPT', 'DATA']],
-  ])('is sent under %s after the encryption alone', async (security, commands) => {
+  ])('is sent under %s only after encryption', async (security, commands) => {
     trustServer();
     const { adapter, smtp } = await startMailer(security as SmtpSecurity, { security });
     expect(await adapter.deliver(aNotice(toAnn), signal)).toEqual({ to: ['ann@example.com'] });
@@ -68,7 +68,7 @@ describe('a mail', () => {
     expect(smtp.commands.filter((command) => command.toUpperCase() !== 'QUIT')).toEqual(commands);
   });
 
-  it('does not follow a server that offers no encryption, and sends it no password', async () => {
+  it('is refused for a server without encryption, before the password is sent', async () => {
     trustServer();
     const { adapter, smtp } = await startMailer('none');
     expect(await refusalOf(adapter.deliver(aNotice(toAnn), signal))).toEqual([
@@ -79,7 +79,7 @@ describe('a mail', () => {
   });
 
   it.each<EmailSettings['security']>(['starttls', 'tls'])(
-    'is not sent under %s to a server with a certificate that is not trusted',
+    'is not sent under %s to a server with an untrusted certificate',
     async (security) => {
       const { adapter, smtp } = await startMailer(security as SmtpSecurity, { security });
       expect(await refusalOf(adapter.deliver(aNotice(toAnn), signal))).toEqual([
@@ -110,7 +110,7 @@ describe('a mail', () => {
   it.each<[string, Partial<EmailSettings>]>([
     ['host', { host: 'smtp.evil.test' }],
     ['port', { port: 25 }],
-    ['address of metadata', { host: '169.254.169.254' }],
+    ['metadata address', { host: '169.254.169.254' }],
   ])('reaches no other %s', async (_, settings) => {
     const { adapter, smtp } = await startMailer('starttls', settings);
     const [fault, message] = await refusalOf(adapter.deliver(aNotice(toAnn), signal));
@@ -118,7 +118,7 @@ describe('a mail', () => {
     expect(smtp.commands).toEqual([]);
   });
 
-  it('reaches no host that resolves to an address of metadata', async () => {
+  it('reaches no host that resolves to a metadata address', async () => {
     const names = { 'smtp.example.test': ['169.254.169.254'] };
     const { adapter } = await startMailer('starttls', {}, names);
     expect(await refusalOf(adapter.deliver(aNotice(toAnn), signal))).toEqual([
@@ -127,7 +127,7 @@ describe('a mail', () => {
     ]);
   });
 
-  it('stops when its delivery is stopped', async () => {
+  it('stops when its delivery is aborted', async () => {
     trustServer();
     const { adapter, smtp } = await startMailer('starttls');
     smtp.silence('MAIL');
@@ -147,7 +147,7 @@ describe('a further mail', () => {
   it.each<[string, 'reminded' | 'ended' | 'finished', ApprovalNotice, string[]]>([
     ['a reminder', 'reminded', reminded, ['Reminder: approval needed: issue_refund']],
     [
-      'an end whose outcome is known',
+      'an end with a known outcome',
       'ended',
       aNotice(toAnn, { ...approved, outcome: { kind: 'ran' } }),
       ['Approval ended: issue_refund', 'Outcome: ran'],
@@ -170,7 +170,7 @@ describe('a further mail', () => {
   });
 
   it.each(['counted', 'written', 'repeated', 'changed'] as const)(
-    'has no news that is %s',
+    'is not sent for news that is %s',
     async (news) => {
       const { adapter, smtp } = await startMailer('starttls');
       await adapter.update({ to: ['ann@example.com'] }, aNotice(toAnn), news, signal);

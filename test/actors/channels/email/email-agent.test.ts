@@ -28,7 +28,7 @@ async function startMailer(rule: object = {}, settings: object = {}) {
 }
 
 describe('an agent that sends mails', () => {
-  it('asks all approvers, links to the page, and sends the outcome in the same thread', async () => {
+  it('mails all approvers, links to the page, and sends the outcome in the same thread', async () => {
     const { smtp, agent } = await startMailer();
     const answer = agent.send('t1', pay);
     const [asked] = await smtp.took(1);
@@ -56,8 +56,8 @@ describe('an agent that sends mails', () => {
   });
 
   it.each([
-    ['a server that is busy', 'MAIL', '421 later'],
-    ['a server that is full', 'RCPT', '452 later'],
+    ['a busy server', 'MAIL', '421 later'],
+    ['a full mailbox', 'RCPT', '452 later'],
   ])('sends again after %s', async (_, command, answer) => {
     const { smtp, agent } = await startMailer({ to: 'channel:email:ann@example.com' });
     smtp.fail(command, answer);
@@ -66,7 +66,7 @@ describe('an agent that sends mails', () => {
     expect(mail?.to).toEqual(['ann@example.com']);
   });
 
-  it('shows what a model wrote as text, in no header and no markup', async () => {
+  it('shows the text of a model as plain text, in no header and no markup', async () => {
     const evil = '<img src=https://evil.example/x>\r\nBcc: eve@example.com\r\n\r\n.\r\n<script>';
     const { smtp, agent } = await startMailer({ context_template: '{args.why}' });
     void agent.send('t1', [{ tool: 'pay', args: { why: evil } }]).catch(() => undefined);

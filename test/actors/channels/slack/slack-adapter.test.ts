@@ -9,7 +9,7 @@ import { openSlackRig } from './slack-rig.ts';
 const never = new AbortController().signal;
 
 describe('the Slack adapter', () => {
-  it('connects, and knows who it is', async () => {
+  it('connects, and reads its own identity', async () => {
     const { slack, adapter, states, connect } = await openSlackRig();
     await connect();
     const { appId, teamId, botUserId, botId } = slack.workspace;
@@ -44,7 +44,7 @@ describe('the Slack adapter', () => {
     ]);
   });
 
-  it('takes the buttons away when the wait is over', async () => {
+  it('removes the buttons when the wait is over', async () => {
     const { slack, adapter, connect } = await openSlackRig();
     await connect();
     const ref = await adapter.deliver(aNotice(), never);
@@ -61,7 +61,7 @@ describe('the Slack adapter', () => {
     });
   });
 
-  it('reminds in the thread of the message, so that somebody notices', async () => {
+  it('reminds in the thread of the message, so that it notifies', async () => {
     const { slack, adapter, connect } = await openSlackRig();
     await connect();
     const ref = await adapter.deliver(aNotice(), never);
@@ -74,7 +74,7 @@ describe('the Slack adapter', () => {
     });
   });
 
-  it('puts a click to the task, as whom Slack knows, while its link is renewed', async () => {
+  it('decides for the person that Slack names, while its link is renewed', async () => {
     const kept: KeptNotice[] = [];
     const attempted = Promise.withResolvers<[string, DecisionAttempt]>();
     const { slack, adapter, clock, told, connect } = await openSlackRig({
@@ -117,7 +117,7 @@ describe('the Slack adapter', () => {
     );
   });
 
-  it('asks for a reason at once, however much else Slack leaves unanswered', async () => {
+  it('asks for a reason at once, however many other requests Slack leaves open', async () => {
     const kept: KeptNotice[] = [];
     const { slack, adapter, clock, connect } = await openSlackRig({
       approvals: { find: async () => kept },
@@ -140,7 +140,7 @@ describe('the Slack adapter', () => {
     await stopped;
   }, 5_000);
 
-  it('hears what people say, and acknowledges what it does not know', async () => {
+  it('receives messages, and acknowledges unknown events', async () => {
     const { slack, heard, connect } = await openSlackRig();
     await connect();
     await slack.mention({ channel: 'refunds', user: 'ann', text: 'hello there' });
@@ -153,7 +153,7 @@ describe('the Slack adapter', () => {
     });
   });
 
-  it('looks a person up anew once Slack says that something about them changed', async () => {
+  it('looks up a person again after Slack reports a change', async () => {
     const kept: KeptNotice[] = [];
     const decided: (string | null)[] = [];
     const users = [fakeUser({ id: 'U0BOB00001', name: 'bob', email: 'bob@example.com' })];
@@ -179,7 +179,7 @@ describe('the Slack adapter', () => {
     await vi.waitFor(() => expect(decided).toEqual(['bob@example.com', null]), patient);
   });
 
-  it('acknowledges what people say once it was taken in, so that nothing is lost', async () => {
+  it('acknowledges a message after it was stored, so that none is lost', async () => {
     const tries: string[] = [];
     const { slack, connect } = await openSlackRig({
       slack: { ackWithin: 30, mostDeliveries: 10 },
@@ -190,7 +190,7 @@ describe('the Slack adapter', () => {
     expect({ deliveries, tries }).toEqual({ deliveries: 3, tries: Array(3).fill('hello there') });
   });
 
-  it('waits for what people did, and leaves nothing behind when it stops', async () => {
+  it('waits for open interactions, and leaves nothing running when it stops', async () => {
     const { slack, adapter, clock, states, heard, connect } = await openSlackRig();
     await connect();
     await slack.mention({ channel: 'refunds', user: 'ann', text: 'one more thing' });
@@ -205,7 +205,7 @@ describe('the Slack adapter', () => {
     });
   });
 
-  it('gives up a delivery that nobody waits for any more', async () => {
+  it('aborts a delivery that is no longer needed', async () => {
     const { slack, adapter, connect } = await openSlackRig();
     await connect();
     slack.fail({ method: 'chat.postMessage', fault: { kind: 'hang' } });
@@ -216,7 +216,7 @@ describe('the Slack adapter', () => {
     await expect(delivery).rejects.toMatchObject({ fault: 'later', code: 'delivery_failed' });
   });
 
-  it('posts once and no more when the answer is lost', async () => {
+  it('posts exactly once when the answer is lost', async () => {
     const { slack, adapter, connect } = await openSlackRig();
     await connect();
     slack.fail({ method: 'chat.postMessage', fault: { kind: 'reset' }, isDone: true });
@@ -227,7 +227,7 @@ describe('the Slack adapter', () => {
     expect(slack.messages('refunds')).toHaveLength(1);
   });
 
-  it('changes a message in spite of what passes', async () => {
+  it('updates a message after temporary failures', async () => {
     const { slack, adapter, connect } = await openSlackRig();
     await connect();
     const ref = await adapter.deliver(aNotice(), never);
@@ -236,7 +236,7 @@ describe('the Slack adapter', () => {
     expect(slack.messages('refunds').map(({ edits }) => edits)).toEqual([1]);
   });
 
-  it('says that a message is gone for good', async () => {
+  it('reports that a message was deleted', async () => {
     const { adapter, connect } = await openSlackRig();
     await connect();
     const ended = aNotice({}, endings.timedOut);
@@ -252,7 +252,7 @@ describe('the Slack adapter', () => {
     });
   });
 
-  it('says what is to be done when a message cannot be delivered', async () => {
+  it('states the remedy when a message cannot be delivered', async () => {
     const { slack, adapter, connect } = await openSlackRig();
     await connect();
     const failing = (target: string) =>

@@ -207,7 +207,7 @@ function escaped(text: string): string {
 }
 
 describe('the page of what Slack shows', () => {
-  it('shows what the code says today', async () => {
+  it('matches the current code', async () => {
     await expect(page()).toMatchFileSnapshot('../../../../docs/slack-screens.md');
   });
 });

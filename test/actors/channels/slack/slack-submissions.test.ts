@@ -74,7 +74,7 @@ describe('a click on Reject', () => {
     expect(clicks.calls).toEqual(['views.open']);
   });
 
-  it('refuses at once who may not decide, without a form', async () => {
+  it('refuses at once a person who may not decide, without a form', async () => {
     const clicks = await SlackClicks.open({ rule: named });
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Reject', 'eve');
@@ -113,7 +113,7 @@ describe('a click on Reject', () => {
     expect(clicks.warnings).toHaveLength(1);
   });
 
-  it('rejects without a reason once Slack has had three seconds to open the form', async () => {
+  it('rejects without a reason when Slack has not opened the form in three seconds', async () => {
     const clicks = await SlackClicks.open();
     clicks.slack.fail({ method: 'views.open', fault: { kind: 'hang' } });
     const { task, message } = await clicks.ask();
@@ -127,7 +127,7 @@ describe('a click on Reject', () => {
     expect(clicks.decisions(task)).toEqual([{ ...rejectedByAnn, wait_ms: 3_000 }]);
   });
 
-  it('opens the form for somebody whom Slack is slow to tell of, and judges the reason', async () => {
+  it('opens the form for a person whose look-up is slow, and checks them at the reason', async () => {
     const clicks = await SlackClicks.open({ rule: named });
     clicks.slack.fail({ method: 'users.info', fault: { kind: 'hang' } });
     const { task, message } = await clicks.ask();
@@ -147,7 +147,7 @@ describe('a reason', () => {
     { reason: '', note: '' },
     { reason: '😀'.repeat(2_000), note: '😀'.repeat(2_000) },
     { reason: 'half \uD83D', note: 'half \uFFFD' },
-  ])('rejects the call with what was written: $reason', async ({ reason, note }) => {
+  ])('rejects the call with the written text: $reason', async ({ reason, note }) => {
     const clicks = await SlackClicks.open();
     const asked = await clicks.ask();
     const view = await formOf(clicks, asked);
@@ -172,7 +172,7 @@ describe('a reason', () => {
     expect(clicks.decisions(asked.task)).toHaveLength(1);
   });
 
-  it('is refused in the form, by name, when somebody decided meanwhile', async () => {
+  it('is refused in the form, with the name of a person who decided first', async () => {
     const clicks = await SlackClicks.open();
     const asked = await clicks.ask();
     const view = await formOf(clicks, asked);
@@ -195,7 +195,7 @@ describe('a reason', () => {
     );
   });
 
-  it('is refused in the form when somebody else sends it who may not decide', async () => {
+  it('is refused in the form when another person without the right sends it', async () => {
     const clicks = await SlackClicks.open({ rule: named });
     const asked = await clicks.ask();
     const view = await formOf(clicks, asked);
@@ -230,7 +230,7 @@ describe('a reason', () => {
       words: /^This approval no longer exists/,
     },
     { what: 'nothing', change: null, audited: 0, words: /^This approval no longer exists/ },
-  ])('is refused when the form remembers $what', async ({ change, audited, words }) => {
+  ])('is refused when the form contains $what', async ({ change, audited, words }) => {
     const clicks = await SlackClicks.open();
     const asked = await clicks.ask();
     const { content } = await formOf(clicks, asked);
@@ -250,8 +250,8 @@ describe('a reason', () => {
   it.each([
     { whose: 'of another app', change: { api_app_id: 'A0OTHER001' }, warnings: 1 },
     { whose: 'of another workspace', change: { team: { id: 'T0OTHER001' } }, warnings: 1 },
-    { whose: 'in a form of somebody else', change: { view: { callback_id: 'x' } }, warnings: 0 },
-  ])('is acknowledged and no more: $whose', async ({ change, warnings }) => {
+    { whose: 'in a form of another person', change: { view: { callback_id: 'x' } }, warnings: 0 },
+  ])('is only acknowledged: $whose', async ({ change, warnings }) => {
     const clicks = await SlackClicks.open();
     const asked = await clicks.ask();
     const view = await formOf(clicks, asked);
@@ -276,8 +276,8 @@ describe('a reason', () => {
   });
 });
 
-describe('a reason while something is broken', () => {
-  it('is acknowledged in time when the decision takes longer, and the outcome is told later', async () => {
+describe('a reason during a failure', () => {
+  it('is acknowledged in time when the decision takes longer, and the outcome follows', async () => {
     const door = gate();
     const clicks = await SlackClicks.open({
       approvals: ({ find, decide }) => ({
@@ -334,7 +334,7 @@ describe('a reason while something is broken', () => {
     expect(clicks.decisions(asked.task)).toEqual([{ ...rejectedByAnn, note: 'no' }]);
   });
 
-  it('is refused in the form when what is kept cannot be read', async () => {
+  it('is refused in the form when the store cannot be read', async () => {
     let isBroken = false;
     const clicks = await SlackClicks.open({
       approvals: ({ find, decide }) => ({

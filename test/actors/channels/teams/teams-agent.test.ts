@@ -35,7 +35,7 @@ const mentionedIn = ({ msteams }: TeamsCard) =>
 const pageIn = ({ actions }: TeamsCard) => actions.map(({ url }) => url);
 
 describe('an agent that posts to Teams', () => {
-  it('asks with the arguments, links to the page, and posts decision and outcome as further cards', async () => {
+  it('asks with the arguments, links to the page, and posts the decision and the outcome as further cards', async () => {
     const { teams, agent } = await startPoster({ mention: true });
     const answer = agent.send('t1', pay);
     const [asked] = await teams.posted(1);
@@ -68,7 +68,7 @@ describe('an agent that posts to Teams', () => {
     expect(told).not.toContain('canary');
   });
 
-  it('mentions no one without `mention`, and links to the call on the page of approvals', async () => {
+  it('mentions no one without `mention`, and links to the call on the approvals page', async () => {
     const sign_in = { issuer: 'https://id.example.com', client_id: 'holdpoint' };
     const identity = { user_id: 'shop', email: 'shop@example.com' };
     const provider = { type: 'static_token', name: 'shop', settings: { token, identity } };
@@ -133,7 +133,7 @@ describe('an agent that posts to Teams', () => {
     expect(teams.answered).toEqual(answered);
   });
 
-  it('reports a workflow that is gone without its URL, and keeps the call waiting', async () => {
+  it('reports a deleted workflow without its URL, and keeps the call waiting', async () => {
     const { teams, agent } = await startPoster();
     teams.answers.push(...Array(20).fill({ status: 404 }));
     void agent.send('t1', pay).catch(() => undefined);
@@ -147,7 +147,7 @@ describe('an agent that posts to Teams', () => {
     expect(teams.cards).toEqual([]);
   });
 
-  it('passes the rules of egress, which name the host of the webhook alone', async () => {
+  it('follows the egress rules, which record only the host of the webhook', async () => {
     const { teams, agent } = await startPoster();
     void agent.send('t1', pay).catch(() => undefined);
     await teams.posted(1);

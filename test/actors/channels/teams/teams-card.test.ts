@@ -40,7 +40,7 @@ describe('a card', () => {
     ]);
   });
 
-  it('says how many arguments have no line', () => {
+  it('states the number of arguments without a line', () => {
     const args = Object.fromEntries(
       Array.from({ length: 300 }, (_, index) => [`field_${index}`, 'é'.repeat(150)]),
     );
@@ -51,7 +51,7 @@ describe('a card', () => {
     expect(lines).toContain('one **context**');
   });
 
-  it('says that a long context or argument is cut', () => {
+  it('states that a long context or argument is cut', () => {
     const cut = 'A part of the call is not shown here; the page shows it.';
     const long = 'a line of text\n'.repeat(2_000);
     expect(linesOf(cardOf({ context: long, args: { amount: 5 } }))).toContain(cut);
@@ -59,7 +59,7 @@ describe('a card', () => {
     expect(linesOf(cardOf({ context: '', args: { amount: 5 } }))).not.toContain(cut);
   });
 
-  it('fits into a message of Teams, with anything in it', () => {
+  it('fits into a message of Teams, with any content', () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 4_000 }), fc.string());
     const names = Array.from({ length: 40 }, (_, at) => `${'n'.repeat(200)}${at}@example.com`);
     fc.assert(

@@ -41,7 +41,7 @@ const hint = (text: string, chat = 7) => ({
 });
 
 describe('hearMessage', () => {
-  it('makes a task of what is said in private', () => {
+  it('makes a task of a private message', () => {
     expect(hear({ text: ' Refund order 7 \n' })).toEqual({
       kind: 'task',
       message: {
@@ -86,7 +86,7 @@ describe('hearMessage', () => {
     ['a mention by name', inGroup('Desk, go', [['text_mention', 'Desk,', { id: 4242 }]]), 'go'],
     ['a command for it', inGroup('/do@DeskBot it', [['bot_command', '/do@DeskBot']]), '/do it'],
     [
-      'a mention of another beside it',
+      'a mention of another bot next to it',
       inGroup('@DeskBot ask @bob', [
         ['mention', '@DeskBot'],
         ['mention', '@bob'],
@@ -99,7 +99,7 @@ describe('hearMessage', () => {
       'And then?',
     ],
     [
-      'a mention below a picture',
+      'a mention in the caption of a picture',
       {
         chat: group,
         photo: [{}],
@@ -108,22 +108,22 @@ describe('hearMessage', () => {
       },
       'what is this?',
     ],
-  ])('hears %s in a group', (_, message, text) => {
+  ])('accepts %s in a group', (_, message, text) => {
     expect(hear(message)).toMatchObject({ kind: 'task', message: { text } });
   });
 
   it.each([
-    ['what nobody says to it in a group', inGroup('Lunch?')],
+    ['a group message to no one', inGroup('Lunch?')],
     ['a mention of another bot', inGroup('@DeskBot2 go', [['mention', '@DeskBot2']])],
-    ['a mention of somebody by name', inGroup('Desk, go', [['text_mention', 'Desk,', { id: 9 }]])],
-    ['a mention that is text alone', inGroup('`@DeskBot`')],
+    ['a mention of a person by name', inGroup('Desk, go', [['text_mention', 'Desk,', { id: 9 }]])],
+    ['a mention without an entity', inGroup('`@DeskBot`')],
     ['a command for another bot', inGroup('/help@DeskBot2', [['bot_command', '/help@DeskBot2']])],
     [
-      'a reply to somebody else',
+      'a reply to another person',
       { chat: group, text: 'Hi', reply_to_message: { from: { id: 9 } } },
     ],
     [
-      'what is said in a topic that it began',
+      'a message in a topic that the bot created',
       {
         chat: group,
         text: 'Hi',
@@ -134,12 +134,12 @@ describe('hearMessage', () => {
     ['itself', { text: 'Hi', from: { ...ann, id: 4242, is_bot: true } }],
     ['nobody', { text: 'Hi', from: undefined }],
     [
-      'who speaks in the name of a chat',
+      'an author in the name of a chat',
       { ...inGroup('@DeskBot', [['mention', '@DeskBot']]), sender_chat: {} },
     ],
     ['a channel', { chat: { id: -1, type: 'channel' }, text: 'News' }],
-    ['that somebody has joined', { new_chat_members: [{}] }],
-  ])('does not hear %s', (_, message) => {
+    ['a join notice', { new_chat_members: [{}] }],
+  ])('ignores %s', (_, message) => {
     expect(hear(message)).toBeNull();
   });
 
@@ -147,7 +147,7 @@ describe('hearMessage', () => {
     expect(hear({ text })).toEqual(hint('I am Desk. Write to me, and the answer comes here.'));
   });
 
-  it('says how it is asked in a group', () => {
+  it('explains how to mention it in a group', () => {
     const how =
       'I am Desk. Mention @DeskBot with a question, or reply to me, and the answer comes here.';
     expect(hear(inGroup('@DeskBot', [['mention', '@DeskBot']]))).toEqual(hint(how, -1005));
@@ -156,17 +156,20 @@ describe('hearMessage', () => {
     );
   });
 
-  it.each(['photo', 'voice', 'sticker', 'document', 'poll'])('says that it reads no %s', (kind) => {
-    const text = 'I can read text only. Describe your request in a message.';
-    expect(hear({ [kind]: {} })).toEqual(hint(text));
-  });
+  it.each(['photo', 'voice', 'sticker', 'document', 'poll'])(
+    'answers that it reads no %s',
+    (kind) => {
+      const text = 'I can read text only. Describe your request in a message.';
+      expect(hear({ [kind]: {} })).toEqual(hint(text));
+    },
+  );
 
   it.each([
     ['their id', ['7']],
     ['their name', ['ann_w']],
     ['their name with an @', ['@ANN_W']],
     ['others too', ['9', ' @ann_w ']],
-  ])('hears those who are on the list by %s', (_, allowed) => {
+  ])('accepts people on the list by %s', (_, allowed) => {
     expect(hear({ text: 'Hi' }, allowed)).toMatchObject({ kind: 'task' });
   });
 
@@ -174,8 +177,8 @@ describe('hearMessage', () => {
     ['an empty list', []],
     ['others', ['8', '@ann', 'ann_w2']],
     ['an empty name', ['@', '']],
-    ['their shown name', ['Ann', 'Ann West']],
-  ])('refuses everybody else, with %s', (_, allowed) => {
+    ['their display name', ['Ann', 'Ann West']],
+  ])('refuses all other people, with %s', (_, allowed) => {
     const refusal = {
       kind: 'refusal',
       ref: { chat: 7, message: 3, thread: null },
@@ -187,7 +190,7 @@ describe('hearMessage', () => {
     expect(hear({ photo: [{}] }, allowed)).toEqual(refusal);
   });
 
-  it('does not take a name that is a number for an id', () => {
+  it('does not take a numeric name for an id', () => {
     const from = { ...ann, id: 70, username: '7' };
     expect(hear({ text: 'Hi', from }, ['7'])).toMatchObject({ kind: 'refusal' });
   });
@@ -197,7 +200,7 @@ describe('hearMessage', () => {
     [{ first_name: ' ', username: 'ann' }, 'ann'],
     [{ first_name: '' }, '7'],
     [{ first_name: 'x'.repeat(300) }, 'x'.repeat(100)],
-  ])('names somebody with %j', (names, name) => {
+  ])('names a person %j', (names, name) => {
     const from = { id: 7, is_bot: false, ...names };
     expect(hear({ text: 'Hi', from })).toMatchObject({ message: { from: { name } } });
   });
@@ -214,7 +217,7 @@ describe('hearMessage', () => {
     );
   });
 
-  it('never throws, wherever the marks of a message are', () => {
+  it('never throws, with entities at any offset', () => {
     const entity = fc.record({
       type: fc.constantFrom('mention', 'text_mention', 'bot_command', 'bold'),
       offset: fc.nat(60),

@@ -6,19 +6,19 @@ const withoutSpace = (text: string) => text.replaceAll(/\s/g, '');
 
 describe('splitAnswer', () => {
   it.each([
-    ['leaves a short text whole', 'one\ntwo', 10, ['one\ntwo']],
-    ['leaves a text of just the length whole', '0123456789', 10, ['0123456789']],
+    ['keeps a short text whole', 'one\ntwo', 10, ['one\ntwo']],
+    ['keeps a text of the exact limit whole', '0123456789', 10, ['0123456789']],
     ['cuts at the end of a line', 'first line\nsecond', 12, ['first line', 'second']],
-    ['cuts between words where no line ends', 'some words here', 11, ['some words', 'here']],
-    ['takes no line end from the first half', 'a\nbcdefgh ijklm', 10, ['a\nbcdefgh', 'ijklm']],
+    ['cuts between words without a line end', 'some words here', 11, ['some words', 'here']],
+    ['uses no line end in the first half', 'a\nbcdefgh ijklm', 10, ['a\nbcdefgh', 'ijklm']],
     ['cuts a word that is too long', '0123456789ab', 10, ['0123456789', 'ab']],
-    ['cuts beside a character of two units', '012345678😀b', 10, ['012345678', '😀b']],
-    ['makes nothing of white space', ' \n ', 10, []],
+    ['cuts next to a character of two units', '012345678😀b', 10, ['012345678', '😀b']],
+    ['drops white space only', ' \n ', 10, []],
   ])('%s', (_, text, most, parts) => {
     expect(splitAnswer(text, most)).toEqual(parts);
   });
 
-  it('loses nothing but white space, and no part is empty, too long or half a character', () => {
+  it('loses only white space, and no part is empty, too long or half a character', () => {
     const text = fc.string({
       unit: fc.constantFrom('a', ' ', '\n', '😀', 'é', '.'),
       maxLength: 200,

@@ -13,7 +13,7 @@ const rival =
 const polls = (fake: FakeTelegram) => fake.called('getUpdates');
 
 describe('the Telegram adapter', () => {
-  it('connects, takes the webhook away and asks for messages', async () => {
+  it('connects, removes the webhook and polls for messages', async () => {
     const { adapter, fake, states, logged, changed } = await startTelegram();
     await changed(2);
     await fake.reached('getUpdates');
@@ -31,7 +31,7 @@ describe('the Telegram adapter', () => {
     expect(logged).toEqual([['info', { bot: 4242, username: 'DeskBot' }, 'telegram: connected']]);
   });
 
-  it('passes on what was said before it came and what is said then, each once', async () => {
+  it('delivers earlier and new messages, once each', async () => {
     const fake = await FakeTelegram.start();
     fake.say({ text: 'one' });
     const { heard } = await startTelegram({ fake });
@@ -45,7 +45,7 @@ describe('the Telegram adapter', () => {
     expect(polls(fake).map(({ offset }) => offset)).toEqual([undefined, 102, 103]);
   });
 
-  it('answers a greeting itself, once Telegram cannot send it again', async () => {
+  it('answers a greeting itself, after it is acknowledged to Telegram', async () => {
     const { fake, heard } = await startTelegram();
     fake.say({ text: '/start' });
     await fake.reached('sendMessage');
@@ -56,7 +56,7 @@ describe('the Telegram adapter', () => {
     expect(heard).toEqual([]);
   });
 
-  it('says a greeting once, though the connection breaks before it is acknowledged', async () => {
+  it('answers a greeting once, although the connection breaks before it is acknowledged', async () => {
     const { fake, clock, changed } = await startTelegram();
     await fake.reached('getUpdates');
     fake.fail('getUpdates', 'reset');
@@ -69,7 +69,7 @@ describe('the Telegram adapter', () => {
     expect(fake.called('sendMessage')).toMatchObject([{ text: greeting }]);
   });
 
-  it('refuses each stranger once, and makes no task of what they say', async () => {
+  it('refuses each stranger once, and makes no task of their messages', async () => {
     const { fake, heard } = await startTelegram({ allowedUsers: ['@ann_w'] });
     const user = { id: 9, username: 'eve' };
     fake.say({ text: 'Refund me', user, chat: 9 });
@@ -83,7 +83,7 @@ describe('the Telegram adapter', () => {
     expect(fake.called('sendMessage').map(({ chat_id: chat }) => chat)).toEqual([9, 7]);
   });
 
-  it('takes an album for one message', async () => {
+  it('treats an album as one message', async () => {
     const { fake, heard } = await startTelegram();
     const picture = (album: string, more: object = {}) =>
       fake.say({ more: { photo: [{}], media_group_id: album, ...more } });
@@ -102,7 +102,7 @@ describe('the Telegram adapter', () => {
     ]);
   });
 
-  it('lets go what cannot be answered', async () => {
+  it('drops what cannot be answered', async () => {
     const { fake, logged } = await startTelegram();
     await fake.reached('getUpdates');
     fake.fail('sendMessage', { status: 403 });
@@ -118,14 +118,14 @@ describe('the Telegram adapter', () => {
     ]);
   });
 
-  it('hears nothing without conversations', async () => {
+  it('receives nothing without conversations', async () => {
     const { fake } = await startTelegram({ conversations: null });
     fake.say({ text: '/start' });
     await until(() => polls(fake).at(-1)?.['offset'] === 102);
     expect(fake.called('sendMessage')).toEqual([]);
   });
 
-  it('ends everything when it is stopped', async () => {
+  it('stops all work when it is stopped', async () => {
     const { adapter, fake, clock, states } = await startTelegram();
     await fake.reached('getUpdates');
     fake.fail('sendMessage', 'hang');
@@ -157,7 +157,7 @@ describe('the connection to Telegram', () => {
       { status: 409, description: "Conflict: can't use getUpdates method while webhook is active" },
       'read new messages: another process keeps setting a webhook for this bot; use a separate bot for each agent',
     ],
-  ])('waits five minutes when %s tells of %s for a minute', async (method, _, fault, why) => {
+  ])('waits five minutes when %s reports %s for a minute', async (method, _, fault, why) => {
     const fake = await FakeTelegram.start();
     fake.fail(method, ...pauses.map(() => fault), fault);
     const { adapter, clock, states, logged } = await startTelegram({ fake });
@@ -178,7 +178,7 @@ describe('the connection to Telegram', () => {
     expect(states.slice(-3)).toEqual(['failed', 'connecting', 'connected']);
   });
 
-  it('hears people again a second after another process has read for a moment', async () => {
+  it('receives messages again a second after another process polled briefly', async () => {
     const { fake, clock, heard, states, changed } = await startTelegram();
     await fake.reached('getUpdates');
     fake.conflict();
@@ -189,7 +189,7 @@ describe('the connection to Telegram', () => {
     expect(states).toEqual(['connecting', 'connected', 'backoff', 'connecting', 'connected']);
   });
 
-  it('pauses for as long as Telegram asks', async () => {
+  it('pauses as long as Telegram requests', async () => {
     const { adapter, fake, clock, changed } = await startTelegram();
     await fake.reached('getUpdates');
     fake.fail('getUpdates', { status: 429, retryAfter: 20 });
@@ -206,9 +206,9 @@ describe('the connection to Telegram', () => {
     ['a failure', { status: 500 }],
     ['a page', 'html'],
     ['a reset', 'reset'],
-    ['what is no list', { result: { updates: 1 } }],
-    ['a list of nothing known', { result: [null, { update_id: 'x' }] }],
-  ])('connects again after %s, and says why once', async (_, fault) => {
+    ['a response that is not a list', { result: { updates: 1 } }],
+    ['a list of unknown entries', { result: [null, { update_id: 'x' }] }],
+  ])('reconnects after %s, and logs the reason once', async (_, fault) => {
     const fake = await FakeTelegram.start();
     fake.fail('getUpdates', fault);
     const { clock, heard, states, logged, changed } = await startTelegram({ fake });
@@ -221,7 +221,7 @@ describe('the connection to Telegram', () => {
     expect(logged.map(([level]) => level)).toEqual(['info', 'warn', 'info']);
   });
 
-  it('says once why it cannot connect, and again when it is so later', async () => {
+  it('logs once why it cannot connect, and again when that recurs later', async () => {
     const fake = await FakeTelegram.start();
     fake.fail('getMe', 'reset', 'reset', 'reset');
     const { adapter, clock, logged } = await startTelegram({ fake });
@@ -245,7 +245,7 @@ describe('the connection to Telegram', () => {
     ]);
   });
 
-  it('connects again when an answer does not come', async () => {
+  it('reconnects when an answer does not arrive', async () => {
     const fake = await FakeTelegram.start();
     fake.fail('getUpdates', 'hang');
     const { clock, states, changed } = await startTelegram({ fake });
@@ -259,7 +259,7 @@ describe('the connection to Telegram', () => {
     expect(states.slice(2)).toEqual(['backoff', 'connecting', 'connected']);
   });
 
-  it('takes nothing twice that Telegram repeats', async () => {
+  it('ignores repeated updates', async () => {
     const { fake, clock, heard, changed } = await startTelegram();
     await fake.reached('getUpdates');
     const from = { id: 7, is_bot: false, first_name: 'Ann' };
@@ -272,7 +272,7 @@ describe('the connection to Telegram', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('takes a message whose number is smaller after a silence', async () => {
+  it('accepts a message with a smaller number after a silence', async () => {
     const { fake, clock, heard } = await startTelegram();
     fake.say({ text: 'one' });
     await fake.reached('getUpdates', 2);
@@ -285,7 +285,7 @@ describe('the connection to Telegram', () => {
     expect(heard.map(({ text }) => text)).toEqual(['one', 'two']);
   });
 
-  it('rests for a second when Telegram answers nothing at once', async () => {
+  it('waits a second when Telegram answers at once with nothing', async () => {
     const fake = await FakeTelegram.start();
     fake.fail('getUpdates', { result: [] }, { result: [] }, { result: [] });
     const { adapter, clock } = await startTelegram({ fake });
@@ -298,7 +298,7 @@ describe('the connection to Telegram', () => {
     await fake.reached('getUpdates', 2);
   });
 
-  it('acknowledges a message, and takes the next one in, once it was kept', async () => {
+  it('acknowledges a message and fetches the next one after it was stored', async () => {
     const tried: string[] = [];
     const keeping = Promise.withResolvers<boolean>();
     const conversations = {
@@ -321,7 +321,7 @@ describe('the connection to Telegram', () => {
     ]);
   });
 
-  it('takes a message again that could not be taken in, and leaves it out after five times', async () => {
+  it('retries a message that could not be stored, and skips it after five attempts', async () => {
     const tried: string[] = [];
     const conversations = {
       receive: async ({ text }: { text: string }) => {
@@ -342,7 +342,7 @@ describe('the connection to Telegram', () => {
     expect(logged.filter(([level]) => level === 'error')).toHaveLength(5);
   });
 
-  it('takes a message again for as long as nobody takes messages in', async () => {
+  it('retries a message while the agent accepts none', async () => {
     const tried: string[] = [];
     const conversations = { receive: async ({ text }: { text: string }) => tried.push(text) > 7 };
     const { adapter, fake, clock, logged } = await startTelegram({ conversations });
@@ -359,7 +359,7 @@ describe('the connection to Telegram', () => {
     );
   });
 
-  it('lives through fifty broken connections without a trace of its token', async () => {
+  it('survives fifty broken connections without a trace of its token', async () => {
     const fake = await FakeTelegram.start();
     const faults: TelegramFault[] = [
       'reset',

@@ -30,7 +30,7 @@ function expectKept({ log, auditPath }: TestAgent): void {
 }
 
 describe('an agent on Telegram', () => {
-  it('answers what it is asked, as a task of the chat in the name of who asks', async () => {
+  it('answers a message, as a task of the chat in the name of its author', async () => {
     const { fake, agent } = await startBot();
     const id = fake.say({ text: 'hello' });
     await fake.reached('setMessageReaction', 2);
@@ -47,7 +47,7 @@ describe('an agent on Telegram', () => {
     expectKept(agent);
   });
 
-  it('goes on with what was said before in the chat', async () => {
+  it('continues the earlier messages of the chat', async () => {
     const { fake, agent } = await startBot();
     fake.say({ text: 'one' });
     fake.say({ text: 'two' });
@@ -64,7 +64,7 @@ describe('an agent on Telegram', () => {
     ]);
   });
 
-  it('answers in the group it is mentioned in, and nowhere else', async () => {
+  it('answers in the group of the mention, and nowhere else', async () => {
     const { fake } = await startBot();
     const entities = [{ type: 'mention', offset: 0, length: 8 }];
     fake.say({ text: 'lunch?', chat: -1005 });
@@ -80,7 +80,7 @@ describe('an agent on Telegram', () => {
     ]);
   });
 
-  it('says that it waits for a release, and what came of it', async () => {
+  it('reports that it waits for an approval, and the outcome', async () => {
     const model = { script: [{ tool: 'pay', args: { amount: 7 } }, { say: 'paid: {result}' }] };
     const { fake, agent } = await startBot({ ...deferring(), model });
     fake.say({ text: 'Pay 7' });
@@ -94,7 +94,7 @@ describe('an agent on Telegram', () => {
     expect(marks(fake).map(([, emoji]) => emoji)).toEqual(['👀', '✍', '👀', '👍']);
   });
 
-  it('lets strangers do nothing', async () => {
+  it('ignores strangers', async () => {
     const { fake, agent } = await startBot({}, { allowed_users: ['@bob'] });
     fake.say({ text: 'Pay 7' });
     await fake.reached('sendMessage');
@@ -104,7 +104,7 @@ describe('an agent on Telegram', () => {
     expect((await agent.as(agent.token).get('/tasks')).body).toEqual({ tasks: [] });
   });
 
-  it('answers once, though Telegram sends the message again after a restart', async () => {
+  it('answers once, although Telegram sends the message again after a restart', async () => {
     const { fake, agent, start } = await startBot();
     fake.say({ text: 'one' });
     await fake.reached('setMessageReaction', 2);
@@ -117,7 +117,7 @@ describe('an agent on Telegram', () => {
     expectKept(again);
   });
 
-  it('runs on when Telegram refuses its token, and says so', async () => {
+  it('keeps running when Telegram refuses its token, and reports it', async () => {
     const { fake, agent } = await startBot();
     await fake.reached('getUpdates');
     fake.fail('getUpdates', { status: 401 });

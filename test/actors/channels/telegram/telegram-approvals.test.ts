@@ -70,7 +70,7 @@ const decisionsOf = ({ agent }: Bot) =>
 const stale = 'This message is out of date or belongs to no approval, so nothing was decided.';
 
 describe('an approval in Telegram', () => {
-  it('shows the call as plain text, is approved by a press, and shows the outcome', async () => {
+  it('shows the call as plain text, is approved by a button, and shows the outcome', async () => {
     const bot = await startBot();
     const { fake, agent } = bot;
     const { answer, sent, place, approve } = await asked(bot);
@@ -108,7 +108,7 @@ describe('an approval in Telegram', () => {
       ({ fake }, { place }) => fake.press(`approve:${'0'.repeat(32)}`, place),
       stale,
     ],
-    ['data that is none', ({ fake }, { place }) => fake.press('approve', place), stale],
+    ['invalid data', ({ fake }, { place }) => fake.press('approve', place), stale],
     [
       'another message of the chat',
       ({ fake }, { approve }) => fake.press(approve, { chat, message: 9_999 }),
@@ -142,7 +142,7 @@ describe('an approval in Telegram', () => {
       ({ fake }, { approve, place }) => fake.press(approve, place, { is_bot: true }),
       stale,
     ],
-  ])('refuses %s with one sentence, and decides nothing', async (_, press, sentence) => {
+  ])('refuses %s with one message, and decides nothing', async (_, press, sentence) => {
     const bot = await startBot();
     const held = await asked(bot);
     press(bot, held);
@@ -152,7 +152,7 @@ describe('an approval in Telegram', () => {
     await reached(bot.agent, 't1', 'deferred');
   });
 
-  it('counts once, and tells a second person who decided', async () => {
+  it('counts once, and shows a second person who decided', async () => {
     const bot = await startBot();
     const { answer, place, approve, reject } = await asked(bot);
     bot.fake.press(approve, place);
@@ -165,7 +165,7 @@ describe('an approval in Telegram', () => {
     expect(bot.folder.paid).toHaveLength(1);
   });
 
-  it('asks for the reason that the rule demands, and takes it of that person only', async () => {
+  it('asks for the required reason, and accepts it from that person only', async () => {
     const bot = await startBot({ require_reason: 'reject' });
     const { fake } = bot;
     const { answer, place, reject } = await asked(bot);
@@ -193,7 +193,7 @@ describe('an approval in Telegram', () => {
     );
   });
 
-  it('offers no approval of a call that is not shown whole, and refuses one that is sent all the same', async () => {
+  it('offers no approval of a call that is not shown whole, and refuses a forged one', async () => {
     const bot = await startBot();
     const script = [{ tool: 'pay', args: { amount: 5, why: 'x'.repeat(9_000) } }, { say: 'paid' }];
     const { sent, place, approve, reject } = await asked(bot, 't1', script);
@@ -207,7 +207,7 @@ describe('an approval in Telegram', () => {
     expect(decisionsOf(bot)).toEqual([]);
   });
 
-  it('decides after a restart what was asked before', async () => {
+  it('decides after a restart a call that was posted before it', async () => {
     const bot = await startBot({}, { on_restart: 'resume' });
     const { fake, agent } = bot;
     const { place, approve } = await asked(bot);
@@ -218,7 +218,7 @@ describe('an approval in Telegram', () => {
     expect(bot.folder.paid).toHaveLength(1);
   });
 
-  it('posts again after a limit, when Telegram asks for it', async () => {
+  it('posts again after a rate limit, when Telegram allows it', async () => {
     const bot = await startBot();
     bot.fake.fail('sendMessage', { status: 429, retryAfter: 1 });
     void bot.agent.send('t1', pay).catch(() => undefined);

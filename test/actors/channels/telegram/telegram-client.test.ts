@@ -57,7 +57,7 @@ const shutOut =
   'Telegram lets the bot write there no longer: it was blocked, or is not in the group; add it again';
 
 describe('TelegramClient', () => {
-  it('asks and resolves with the result', async () => {
+  it('sends a request and resolves with the result', async () => {
     const self = await aClient().ask('ask who the bot is', (api, abort) => api.getMe(abort), {
       signal: new AbortController().signal,
     });
@@ -67,17 +67,17 @@ describe('TelegramClient', () => {
   });
 
   it.each<[string, TelegramFault, ReturnType<typeof failing>]>([
-    ['a token that was revoked', { status: 401 }, failing(badToken, 'target')],
-    ['a token that never was one', { status: 404 }, failing(badToken, 'target')],
-    ['a bot that was blocked', { status: 403 }, failing(shutOut, 'target')],
-    ['a chat that is gone', { status: 400 }, failing(lostChat, 'target')],
+    ['a revoked token', { status: 401 }, failing(badToken, 'target')],
+    ['an invalid token', { status: 404 }, failing(badToken, 'target')],
+    ['a blocked bot', { status: 403 }, failing(shutOut, 'target')],
+    ['a deleted chat', { status: 400 }, failing(lostChat, 'target')],
     [
-      'a topic that is closed',
+      'a closed topic',
       { status: 400, description: 'Bad Request: TOPIC_CLOSED' },
       failing(lostChat, 'target'),
     ],
     [
-      'a message that is refused',
+      'a refused message',
       { status: 400, description: 'Bad Request: canary-telegram-token' },
       failing('Telegram refuses it with 400', 'message'),
     ],
@@ -86,11 +86,15 @@ describe('TelegramClient', () => {
       { status: 429, retryAfter: 7 },
       failing('Telegram rate limit reached', 'later', 7_000),
     ],
-    ['a limit without a time', { status: 429 }, failing('Telegram rate limit reached', 'later')],
+    [
+      'a rate limit without a time',
+      { status: 429 },
+      failing('Telegram rate limit reached', 'later'),
+    ],
     ['a failure', { status: 500 }, failing('Telegram fails with 500', 'later')],
     ['a page', 'html', failing(unreachable, 'later')],
     ['a reset', 'reset', failing(unreachable, 'later')],
-  ])('rejects on %s without a secret', async (_, fault, told) => {
+  ])('rejects on %s without a secret in the error', async (_, fault, told) => {
     fake.fail('sendMessage', fault);
     expect(await faultOf(speak())).toEqual(told);
     expect(clock.pending).toBe(0);
@@ -104,7 +108,7 @@ describe('TelegramClient', () => {
     },
   );
 
-  it('gives up after ten seconds', async () => {
+  it('times out after ten seconds', async () => {
     fake.fail('sendMessage', 'hang');
     const failed = faultOf(speak());
     await fake.reached('sendMessage');
@@ -112,7 +116,7 @@ describe('TelegramClient', () => {
     expect(await failed).toEqual(failing('no answer within 10 s', 'later'));
   });
 
-  it('stops asking when it is told to', async () => {
+  it('aborts on its signal', async () => {
     fake.fail('sendMessage', 'hang');
     const stop = new AbortController();
     const failed = faultOf(speak(aClient(), stop.signal));
@@ -122,12 +126,12 @@ describe('TelegramClient', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('asks nothing once it was told to stop', async () => {
+  it('sends nothing after an abort', async () => {
     expect(await faultOf(speak(aClient(), AbortSignal.abort()))).toMatchObject({ fault: 'later' });
     expect(fake.calls).toEqual([]);
   });
 
-  it('cannot be led elsewhere by what stands in the token', async () => {
+  it('keeps its host for any content of the token', async () => {
     const asked: string[] = [];
     const outbound = {
       fetch: async (input: unknown) => {
@@ -146,7 +150,7 @@ describe('TelegramClient', () => {
     expect(fake.calls.map(({ method }) => method)).toEqual(['sendMessage']);
   });
 
-  it('goes through the egress policy, which records the host alone', async () => {
+  it('goes through the egress policy, which records only the host', async () => {
     const { egress, records } = anEgress();
     const apiUrl = fake.apiUrl.replace('127.0.0.1', 'telegram.example.test');
     await speak(aClient({ apiUrl, outbound: egress }));
@@ -156,7 +160,7 @@ describe('TelegramClient', () => {
     ]);
   });
 
-  it('says which host the egress policy refuses', async () => {
+  it('names the host that the egress policy refuses', async () => {
     const { egress } = anEgress({ allowedDomains: [] });
     const apiUrl = fake.apiUrl.replace('127.0.0.1', 'telegram.example.test');
     const why = 'egress blocked: telegram.example.test is not on the allowlist (mode=allowlist)';
@@ -166,7 +170,7 @@ describe('TelegramClient', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  it('follows a group to the supergroup that it became, then and later', async () => {
+  it('follows a group to its supergroup, for this and later messages', async () => {
     const description = 'Bad Request: group chat was upgraded to a supergroup chat';
     fake.fail('sendMessage', { status: 400, description, movedTo: -1007 });
     const client = aClient();

@@ -47,7 +47,7 @@ async function openTelegram(actors: readonly AnyActorRef[]) {
   } satisfies LinkedService & { fake: FakeTelegram };
 }
 
-describe('the shortest paths of a connection, before Telegram', () => {
+describe('the shortest paths of a connection to Telegram', () => {
   walkChart(connectionMachine, { ...ofEach, ...refusedForGood('maybe') }, openTelegram, {
     // What looks as if a person had to fix it is believed after eight failures.
     fingerprint: ({ context }) => Math.min(context.failures, 8),

@@ -68,7 +68,7 @@ describe('TelegramConversation.say', () => {
     for (const text of texts()) expect(text.length).toBeLessThanOrEqual(4_096);
   });
 
-  it('sends a longer one as a file that begins with what it says', async () => {
+  it('sends a longer one as a file that starts with its text', async () => {
     const text = `${lines(400)}\nend: ü😀`;
     await conversation.say({ ...ref, thread: 12 }, text, signal);
     expect(fake.calls).toEqual([
@@ -85,7 +85,7 @@ describe('TelegramConversation.say', () => {
     ]);
   });
 
-  it('goes on with an answer where it broke off', async () => {
+  it('continues an answer where it broke off', async () => {
     fake.fail('sendMessage', { result: { message_id: 1 } }, { status: 429, retryAfter: 3 });
     const failure = await failureOf(conversation.say(ref, lines(100), signal));
     expect(failure).toMatchObject({ fault: 'later', retryAfter: 3_000 });
@@ -95,23 +95,23 @@ describe('TelegramConversation.say', () => {
     expect(refused).toBe(rest[0]);
   });
 
-  it('says the same again once it was said to its end', async () => {
+  it('sends the same text again after a complete answer', async () => {
     await conversation.say(ref, 'Done', signal);
     await conversation.say(ref, 'Done', signal);
     expect(texts()).toEqual(['Done', 'Done']);
   });
 
-  it.each(['', ' \n\t '])('says that an answer of %j is empty', async (text) => {
+  it.each(['', ' \n\t '])('reports that an answer of %j is empty', async (text) => {
     await conversation.say(ref, text, signal);
     expect(texts()).toEqual(['(The answer is empty.)']);
   });
 
-  it('sends nothing that is half a character', async () => {
+  it('sends no half of a character', async () => {
     await conversation.say(ref, 'a\ud83d', signal);
     expect(texts()).toEqual(['a\ufffd']);
   });
 
-  it('calls nobody in a group', async () => {
+  it('mentions no one in a group', async () => {
     const text = '@all ask @bob_w (@carl), mail a@b.test, @Override, @ 5';
     await conversation.say({ ...ref, chat: -1005 }, text, signal);
     await conversation.say(ref, text, signal);
@@ -120,7 +120,7 @@ describe('TelegramConversation.say', () => {
   });
 
   it.each([{}, { chat: '7', message: 3, thread: null }, { chat: 7, message: 3 }])(
-    'refuses to answer where %j says',
+    'refuses to answer where %j',
     async (odd) => {
       const failure = await failureOf(conversation.say(odd, 'Done', signal));
       expect(failure).toEqual(
@@ -140,14 +140,14 @@ describe('TelegramConversation.mark', () => {
     reaction: [{ type: 'emoji', emoji }],
   });
 
-  it('reacts to the message, each time in place of the mark before', async () => {
+  it('reacts to the message, and replaces the earlier reaction', async () => {
     for (const mark of ['working', 'waiting', 'done', 'failed'] as const) {
       await conversation.mark(ref, mark, signal);
     }
     expect(fake.called('setMessageReaction')).toEqual(['👀', '✍', '👍', '👎'].map(reaction));
   });
 
-  it('types once, when it begins', async () => {
+  it('shows typing once, at the beginning', async () => {
     await conversation.mark({ ...ref, thread: 12 }, 'working', signal);
     await conversation.mark({ ...ref, thread: 12 }, 'done', signal);
     expect(fake.called('sendChatAction')).toEqual([
@@ -155,7 +155,7 @@ describe('TelegramConversation.mark', () => {
     ]);
   });
 
-  it('is no error where reactions are not allowed, and warns once', async () => {
+  it('continues where reactions are not allowed, and warns once', async () => {
     const refused = { status: 400, description: 'Bad Request: REACTION_INVALID' };
     fake.fail('setMessageReaction', refused, refused, 'html');
     fake.fail('sendChatAction', { status: 500 });

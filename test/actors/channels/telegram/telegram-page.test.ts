@@ -16,7 +16,7 @@ const blocks = [...page.matchAll(/^( *)```yaml\n(.*?)```/gms)].map(([, indent = 
   text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
 );
 
-it('shows files that let those in who are named in them', async () => {
+it('the page shows files that allow the people that they name', async () => {
   const [service, telegram] = blocks;
   expect(service).toBe('channels: [telegram]\n');
   const fake = await FakeTelegram.start();

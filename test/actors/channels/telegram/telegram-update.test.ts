@@ -16,14 +16,14 @@ const read = {
 };
 
 describe('readUpdates', () => {
-  it('reads what it needs and leaves the rest out', () => {
+  it('reads the needed fields and drops the others', () => {
     expect(readUpdates([{ update_id: 1, message: { ...message, text: 'Hi' } }])).toEqual({
       updates: [{ id: 1, message: { ...read, text: 'Hi', isSaid: true } }],
       unreadable: 0,
     });
   });
 
-  it('tells what people send from what tells of the chat', () => {
+  it('separates messages of people from events of the chat', () => {
     const updates = [
       { update_id: 1, message: { ...message, photo: [{}] } },
       { update_id: 2, message: { ...message, new_chat_members: [{}] } },
@@ -44,7 +44,7 @@ describe('readUpdates', () => {
     });
   });
 
-  it('counts what it cannot read, and reads on', () => {
+  it('counts unreadable updates, and continues', () => {
     const updates = [
       null,
       { update_id: '1' },
@@ -65,7 +65,7 @@ describe('readUpdates', () => {
     });
   });
 
-  it('counts an answer that is no list as one', () => {
+  it('counts an answer that is not a list as one', () => {
     expect(readUpdates({ updates: [] })).toEqual({ updates: [], unreadable: 1 });
   });
 

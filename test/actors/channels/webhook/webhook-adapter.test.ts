@@ -81,7 +81,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('posts a signed request for a release, on behalf of its task', async () => {
+  it('posts a signed request for an approval, in the scope of its task', async () => {
     const { adapter, records } = anAdapter();
     const ref = await adapter.deliver(aNotice(), signal);
     const [post] = receiver.posts;
@@ -104,7 +104,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  it('follows with what is said later, and with every outcome', async () => {
+  it('posts later messages, and every outcome', async () => {
     const { adapter } = anAdapter();
     const ref = await adapter.deliver(aNotice(), signal);
     const approvals = [{ approver: 'ann@example.com', at: asked }];
@@ -132,7 +132,7 @@ describe('a webhook', () => {
     expect(new Set(receiver.posts.map(({ headers }) => headers['webhook-id'])).size).toBe(9);
   });
 
-  it('keeps the id over the tries of one notice and signs each with its own time', async () => {
+  it('keeps the id over the retries of one notice and signs each with its own time', async () => {
     receiver.answers.push({ status: 503 });
     const first = failureOf(anAdapter().adapter.deliver(aNotice(), signal));
     expect(await first).toBeInstanceOf(DeliveryError);
@@ -146,7 +146,7 @@ describe('a webhook', () => {
     expect(receiver.posts.map((post) => strangersCheck(post, key))).toEqual([true, true]);
   });
 
-  it('refuses a target that nobody named, also one that every object has', async () => {
+  it('refuses an unconfigured target, also the name of a property of every object', async () => {
     for (const name of ['nobody', 'constructor', '__proto__', '']) {
       const notice = aNotice({ target: `channel:webhook:${name}` });
       const error = await failureOf(anAdapter().adapter.deliver(notice, signal));
@@ -161,7 +161,7 @@ describe('a webhook', () => {
   });
 });
 
-it('posts nothing that would be signed with a secret that can be guessed', async () => {
+it('a webhook posts nothing with a weak secret', async () => {
   const notice = aNotice({ target: 'channel:webhook:weak' });
   expect(await failureOf(anAdapter().adapter.deliver(notice, signal))).toEqual(
     new DeliveryError(
@@ -181,21 +181,21 @@ describe('the signature', () => {
     return [post, post.headers as Record<string, string>];
   }
 
-  it('is what the library of Standard Webhooks and a check by hand accept', async () => {
+  it('is accepted by the library of Standard Webhooks and by a manual check', async () => {
     const [post, headers] = await sent('ops');
     expect(new Webhook(secret).verify(post.body, headers)).toEqual(JSON.parse(post.body));
     expect(strangersCheck(post, key)).toBe(true);
     expect(strangersCheck(post, Buffer.from('another secret'))).toBe(false);
   });
 
-  it('is made with the UTF-8 bytes of a secret that is no whsec_', async () => {
+  it('is made with the UTF-8 bytes of a secret without whsec_', async () => {
     const [post, headers] = await sent('raw');
     const bytes = Buffer.from(rawSecret);
     expect(strangersCheck(post, bytes)).toBe(true);
     expect(new Webhook(bytes, { format: 'raw' }).verify(post.body, headers)).toBeTypeOf('object');
   });
 
-  it('is made with both secrets while one takes the place of the other', async () => {
+  it('is made with both secrets during a rotation', async () => {
     const [post, headers] = await sent('both');
     for (const one of [secret, `whsec_${'A'.repeat(24)}`]) {
       expect(new Webhook(one).verify(post.body, headers)).toEqual(JSON.parse(post.body));
@@ -203,7 +203,7 @@ describe('the signature', () => {
     expect(String(headers['webhook-signature']).split(' ')).toHaveLength(2);
   });
 
-  it('is right for whatever a model wrote', async () => {
+  it('is valid for any text of a model', async () => {
     const { adapter } = anAdapter();
     const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
     await fc.assert(
@@ -228,7 +228,7 @@ describe('the signature', () => {
   });
 });
 
-describe('a try that fails', () => {
+describe('a failed attempt', () => {
   const again = 'retrying';
 
   it.each([
@@ -241,7 +241,7 @@ describe('a try that fails', () => {
     [400, 'target', 'check its url and secret'],
     [401, 'target', 'check its url and secret'],
     [404, 'target', 'check its url and secret'],
-  ] as const)('after %i is of the kind %s', async (status, fault, advice) => {
+  ] as const)('with %i is of the kind %s', async (status, fault, advice) => {
     const location = `http://ops.example.test:${receiver.port}/other`;
     expect(await faultOf({ status, headers: { location } })).toEqual(
       new DeliveryError(`the webhook "ops" answered ${status}; ${advice}`, { fault }),
@@ -249,7 +249,7 @@ describe('a try that fails', () => {
     expect(receiver.posts).toHaveLength(1);
   });
 
-  it('after 410 is never tried again', async () => {
+  it('with 410 is never retried', async () => {
     expect(await faultOf({ status: 410 })).toEqual(
       new DeliveryError('the webhook "ops" answered 410: the receiver is gone; use another one', {
         fault: 'message',
@@ -257,7 +257,7 @@ describe('a try that fails', () => {
     );
   });
 
-  it.each([429, 503])('waits as long as an answer of %i asks for', async (status) => {
+  it.each([429, 503])('waits as long as an answer of %i requests', async (status) => {
     const seconds = await faultOf({ status, headers: { 'retry-after': '7' } });
     // The date says whole seconds.
     clock.jump(1_000 - (clock.now() % 1_000));
@@ -266,13 +266,13 @@ describe('a try that fails', () => {
     expect([seconds.retryAfter, until.retryAfter]).toEqual([7_000, 9_000]);
   });
 
-  it('because the connection broke passes by itself', async () => {
+  it('after a broken connection is retried', async () => {
     const { message, fault } = await faultOf('reset');
     expect(message).toMatch(/^the webhook "ops" cannot be reached \([A-Z_]+\); retrying$/);
     expect(fault).toBe('later');
   });
 
-  it('because nobody answered within ten seconds passes by itself', async () => {
+  it('after ten seconds without an answer is retried', async () => {
     const failing = faultOf('silence');
     await receiver.heard;
     clock.advance(9_999);
@@ -285,7 +285,7 @@ describe('a try that fails', () => {
     );
   });
 
-  it('because it is called off is one that may be tried again', async () => {
+  it('after an abort may be retried', async () => {
     const off = new AbortController();
     receiver.answers.push('silence');
     const failing = failureOf(anAdapter().adapter.deliver(aNotice(), off.signal));
@@ -295,7 +295,7 @@ describe('a try that fails', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('because the egress policy refuses it lasts until somebody mends it', async () => {
+  it('under the egress policy lasts until the configuration changes', async () => {
     const notice = aNotice({ target: 'channel:webhook:far' });
     expect(await failureOf(anAdapter().adapter.deliver(notice, signal))).toEqual(
       new DeliveryError(
@@ -306,7 +306,7 @@ describe('a try that fails', () => {
     expect(receiver.posts).toEqual([]);
   });
 
-  it('shows neither secret nor URL', async () => {
+  it('reveals neither secret nor URL', async () => {
     const answers: RawAnswer[] = ['reset', { status: 410 }, { status: 404 }, { status: 500 }];
     const errors: unknown[] = [];
     for (const answer of answers) errors.push(await faultOf(answer));

@@ -38,7 +38,7 @@ const data = {
   approval_url: 'https://dash.example.test/#/approvals/task%3A1',
 };
 
-it('has each field that it shares with a deferral of the HTTP surface in the same form', () => {
+it('a webhook event has each field that it shares with a deferral of the HTTP surface in the same form', () => {
   const notice = aNotice({
     args: { amount: 40 },
     messages: [{ from: null, text: 'stop', at: asked }],
@@ -57,11 +57,11 @@ it('has each field that it shares with a deferral of the HTTP surface in the sam
   for (const [name, schema] of shared) expect(schema.parse(sent[name])).toStrictEqual(sent[name]);
 });
 
-describe('what a webhook says of a call', () => {
+describe('the call in a webhook event', () => {
   const messages = [{ from: 'rita@example.com', text: 'stop', at: asked + 500 }];
   const notice = aNotice({ args: { amount: 40 }, messages });
 
-  it('is its arguments and what was written since, with the time of that', () => {
+  it('has its arguments and the later messages, with their time', () => {
     const event = webhookEvent('approval.message', notice, sender, now);
     expect(event).toStrictEqual({
       type: 'approval.message',
@@ -74,7 +74,7 @@ describe('what a webhook says of a call', () => {
     });
   });
 
-  it('is how often it was requested, with another id for each request', () => {
+  it('has the number of requests, with another id for each request', () => {
     const [second, third] = [aNotice({ requests: 2 }), aNotice({ requests: 3 })];
     const event = webhookEvent('approval.repeated', second, sender, now);
     expect(event.data).toStrictEqual({ ...data, requests: 2 });
@@ -98,7 +98,7 @@ describe('webhookEventType', () => {
     ['repeated', 'escalated', 'approval.repeated'],
     ['counted', 'asked', 'approval.counted'],
     ['counted', 'escalated', 'approval.counted'],
-  ])('calls %j in the stage %s %s', (news, stage, type) => {
+  ])('names %j in the stage %s %s', (news, stage, type) => {
     expect(webhookEventType(aNotice({ stage }), news)).toBe(type);
   });
 
@@ -108,7 +108,7 @@ describe('webhookEventType', () => {
     [outcomes.timedOut, 'approval.timed_out'],
     [outcomes.canceled, 'approval.canceled'],
     [outcomes.abandoned, 'approval.abandoned'],
-  ])('names an outcome, also where nothing was said before: %j', (outcome, type) => {
+  ])('names an outcome, also without an earlier post: %j', (outcome, type) => {
     const notice = aNotice({ stage: 'escalated' }, outcome);
     expect([webhookEventType(notice, null), webhookEventType(notice, 'ended')]).toEqual([
       type,
@@ -118,7 +118,7 @@ describe('webhookEventType', () => {
 });
 
 describe('webhookEvent', () => {
-  it('says what waits, and neither its arguments nor anything else', () => {
+  it('names the waiting call, without its arguments or other data', () => {
     expect(webhookEvent('approval.requested', aNotice(), sender, now)).toStrictEqual({
       type: 'approval.requested',
       timestamp: '2026-03-04T05:06:07.008Z',
@@ -126,7 +126,7 @@ describe('webhookEvent', () => {
     });
   });
 
-  it('says what nobody knows as null', () => {
+  it('contains null for unknown values', () => {
     const notice = aNotice({ requester: null, approvers: null });
     const event = webhookEvent(
       'approval.requested',
@@ -142,7 +142,7 @@ describe('webhookEvent', () => {
     });
   });
 
-  it('says when the last approval was counted', () => {
+  it('contains the time of the last counted approval', () => {
     const approvals = [
       { approver: 'ann@example.com', at: asked + 10_000 },
       { approver: 'bob@example.com', at: asked + 20_000 },
@@ -163,7 +163,7 @@ describe('webhookEvent', () => {
   });
 
   it.each(['approval.reminded', 'approval.escalated'] as const)(
-    'says of %s when it was said',
+    'of %s contains its time',
     (type) => {
       const { timestamp } = webhookEvent(type, aNotice(), sender, now);
       expect(timestamp).toBe('2026-03-04T05:06:08.008Z');
@@ -176,7 +176,7 @@ describe('webhookEvent', () => {
     [outcomes.timedOut, { kind: 'timed_out' }],
     [outcomes.canceled, { kind: 'canceled', reason: 'workflow_failure' }],
     [outcomes.abandoned, { kind: 'abandoned', reason: 'service_restart' }],
-  ])('says how the wait ended: %j', (outcome, told) => {
+  ])('contains the end of the wait: %j', (outcome, told) => {
     const notice = aNotice({}, outcome);
     const type = webhookEventType(notice, 'ended');
     const at = '2026-03-04T05:07:07.008Z';
@@ -187,7 +187,7 @@ describe('webhookEvent', () => {
     });
   });
 
-  it('can be read back from JSON, whatever a model wrote', () => {
+  it('can be read back from JSON, for any text of a model', () => {
     const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
     fc.assert(
       fc.property(fc.string({ unit }), fc.string({ unit }), (context, tool) => {
@@ -199,13 +199,13 @@ describe('webhookEvent', () => {
 });
 
 describe('webhookId', () => {
-  it('is the same for the same words, whenever they are said', () => {
+  it('is the same for the same content at any time', () => {
     const id = webhookId('approval.requested', aNotice());
     expect(id).toMatch(/^msg_[0-9a-f]{32}$/);
     expect(webhookId('approval.requested', aNotice({ stage: 'reminded' }))).toBe(id);
   });
 
-  it('is another one for each target, call and thing said', () => {
+  it('differs for each target, call and content', () => {
     const approval = { approver: 'ann@example.com', at: asked };
     const ids = [
       webhookId('approval.requested', aNotice()),

@@ -56,8 +56,8 @@ beforeEach(async () => {
   genuine = await posted();
 });
 
-describe('the checks that the page shows', () => {
-  it('hold in Node', async () => {
+describe('the checks on the page', () => {
+  it('work in Node', async () => {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const receiver = spawn(process.execPath, [written('js', 'createServer', 'receiver.mjs')], {
       env: { ...environment, PORT: '0' },
@@ -79,7 +79,7 @@ describe('the checks that the page shows', () => {
     expect(await said).toEqual(['approval.requested issue_refund pays back 40 € for order A-1042']);
   });
 
-  it('hold in Python', () => {
+  it('work in Python', () => {
     written('python', 'is_genuine', 'check.py');
     const script = `import json, sys, check
 for post in json.load(sys.stdin):
@@ -95,7 +95,7 @@ for post in json.load(sys.stdin):
     expect(stdout.trim().split(/\s+/)).toEqual(['True', 'False', 'False']);
   });
 
-  it('hold in a shell', () => {
+  it('work in a shell', () => {
     const script = written('sh', 'openssl dgst', 'check.sh');
     const say = ({ body, headers }: RawPost) => {
       writeFileSync(join(folder, 'body.json'), body);
@@ -119,7 +119,7 @@ for post in json.load(sys.stdin):
 });
 
 describe('the page', () => {
-  it('shows what is posted, key for key', () => {
+  it('shows a posted event, key for key', () => {
     const example = JSON.parse(/```json\n(\{\n.*?)```/s.exec(page)?.[1] ?? '');
     const sender = { agentId: 'refunds', agentUrl: 'http://127.0.0.1', dashboardUrl: null };
     const event = webhookEvent('approval.requested', aNotice({ args: {} }), sender, 0);

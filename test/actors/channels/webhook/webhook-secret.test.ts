@@ -33,11 +33,11 @@ describe('webhookSecretFault', () => {
     `whsec_${randomBytes(24).toString('base64')}`,
     `whsec_${randomBytes(16).toString('base64').replaceAll('=', '')}`,
     `whsec_${'A'.repeat(24)} whsec_${'B'.repeat(24)}`,
-  ])('takes a secret that is long enough', (secret) => {
+  ])('accepts a secret that is long enough', (secret) => {
     expect(webhookSecretFault(secret)).toBeNull();
   });
 
-  it('shows nothing of a secret', () => {
+  it('does not quote a secret', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 8 }), (secret) => {
         expect(webhookSecretFault(`canary-${secret}`) ?? '').not.toContain('canary');
@@ -48,7 +48,7 @@ describe('webhookSecretFault', () => {
 });
 
 describe('webhookKeys', () => {
-  it('takes base64 after whsec_ for the bytes it stands for', () => {
+  it('reads base64 after whsec_ as the bytes of the key', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 64 }), (bytes) => {
         const key = Buffer.from(bytes);
@@ -59,12 +59,12 @@ describe('webhookKeys', () => {
     );
   });
 
-  it('takes any other text for its own bytes, base64 or not', () => {
+  it('uses any other string as its own bytes, base64 or not', () => {
     const texts = ['c2l4dGVlbi1ieXRlcy14eA==', 'ключ-к-вебхуку', 'a b whsec_c'];
     expect(texts.map(webhookKeys)).toEqual(texts.map((text) => [Buffer.from(text)]));
   });
 
-  it('takes several whsec_ secrets for one key each', () => {
+  it('reads several whsec_ secrets as one key each', () => {
     const one = randomBytes(24);
     const other = randomBytes(24);
     const secret = `whsec_${one.toString('base64')} whsec_${other.toString('base64')}`;

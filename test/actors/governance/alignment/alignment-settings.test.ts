@@ -20,7 +20,7 @@ describe('the settings of intent alignment', () => {
     });
   });
 
-  it('keep an explicit zero and everything else that is written', () => {
+  it('keep an explicit zero and every other value', () => {
     const drift = { window: 7, drift_threshold: 0, monotone_n: 7 };
     const written = {
       enabled: true,
@@ -36,7 +36,7 @@ describe('the settings of intent alignment', () => {
     expect(settings).toStrictEqual({ ...written, timeout: 250 });
   });
 
-  it('fill in a drift that is asked for', () => {
+  it('fill in an enabled drift check', () => {
     expect(alignmentSchema.parse({ drift: {} }).drift).toStrictEqual({
       window: 5,
       drift_threshold: 0.35,
@@ -44,7 +44,7 @@ describe('the settings of intent alignment', () => {
     });
   });
 
-  it('take -1 as a hard threshold', () => {
+  it('accept -1 as a hard threshold', () => {
     expect(alignmentSchema.parse({ hard_threshold: -1 }).hard_threshold).toBe(-1);
   });
 
@@ -82,11 +82,11 @@ describe('the check of intent alignment', () => {
     [{ provider: 'openai-compatible', base_url: 'https://e.example.com', model: 'bge-m3' }],
     [{ threshold: 0, hard_threshold: 0 }],
     [{ threshold: -1, hard_threshold: -1 }],
-  ])('finds nothing wrong with %j', (settings) => {
+  ])('accepts %j', (settings) => {
     expect(find(settings)).toEqual([]);
   });
 
-  it('looks at nothing while it is off', () => {
+  it('is skipped while it is off', () => {
     const settings = { enabled: false, provider: 'openai-compatible', threshold: -1 };
     expect(find(settings, {})).toEqual([]);
   });
@@ -96,14 +96,14 @@ describe('the check of intent alignment', () => {
     [{ provider: 'google', model: 'gemini-embedding-001' }, 'GOOGLE_GENERATIVE_AI_API_KEY'],
     [{ api_key_env: 'OTHER_KEY' }, 'OTHER_KEY'],
     [{ provider: 'ollama', model: 'nomic-embed-text', api_key_env: 'OTHER_KEY' }, 'OTHER_KEY'],
-  ])('names the variable that is missing for %j', (settings, variable) => {
+  ])('names the missing variable for %j', (settings, variable) => {
     for (const env of [{}, { [variable]: ' ' }] as Record<string, string>[]) {
       const message = `the environment variable ${variable} is not set; it must hold the key of the embedder, which holdpoint secret set ${variable} keeps encrypted`;
       expect(find(settings, env)).toEqual([{ path: ['api_key_env'], message, severity: 'error' }]);
     }
   });
 
-  it('refuses a key that no header can carry, without showing it', () => {
+  it('refuses a key that no header can carry, without quoting it', () => {
     const message =
       'the environment variable OPENAI_API_KEY holds characters that no key has; set it to the key alone';
     for (const value of [`${secret}\nX-Other: 1`, `${secret} `.repeat(2), `${secret}ä`]) {
@@ -113,7 +113,7 @@ describe('the check of intent alignment', () => {
     }
   });
 
-  it('asks for the address of openai-compatible', () => {
+  it('requires the address of openai-compatible', () => {
     expect(find({ provider: 'openai-compatible' })).toEqual([
       {
         path: ['base_url'],
@@ -143,7 +143,7 @@ describe('the check of intent alignment', () => {
     `https://:${secret}@example.com/v1`,
     `https://example.com/v1?key=${secret}`,
     'https://example.com/v1#x',
-  ])('refuses credentials and the like in an address (%#)', (base_url) => {
+  ])('refuses credentials and similar parts in an address (%#)', (base_url) => {
     expect(find({ base_url })).toEqual([
       {
         path: ['base_url'],

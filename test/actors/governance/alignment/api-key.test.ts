@@ -18,10 +18,10 @@ function failureOf(attempt: () => unknown): object {
 
 describe('the key of an embedder', () => {
   it.each([
-    ['of the usual variable', { provider: 'openai' }, 'sk-live'],
-    ['of the variable that is named', { provider: 'openai', api_key_env: 'MY_KEY' }, 'mine'],
-    ['that is none where no variable is usual', { provider: 'ollama' }, null],
-    ['that is none where nobody is asked', { provider: 'local', api_key_env: 'MY_KEY' }, null],
+    ['of the default variable', { provider: 'openai' }, 'sk-live'],
+    ['of the named variable', { provider: 'openai', api_key_env: 'MY_KEY' }, 'mine'],
+    ['that is empty without a default variable', { provider: 'ollama' }, null],
+    ['that is empty for the local embedder', { provider: 'local', api_key_env: 'MY_KEY' }, null],
   ] as const)('is that %s', (_, given, key) => {
     expect(resolveApiKey({ ...settings, ...given }, env)).toBe(key);
   });
@@ -33,11 +33,11 @@ describe('the key of an embedder', () => {
       'the environment variable GOOGLE_GENERATIVE_AI_API_KEY is not set; it must hold the key of the embedder, which holdpoint secret set GOOGLE_GENERATIVE_AI_API_KEY keeps encrypted',
     ],
     [
-      'fits in no header',
+      'does not fit into a header',
       { provider: 'openai', api_key_env: 'BAD' },
       'the environment variable BAD holds characters that no key has; set it to the key alone',
     ],
-  ] as const)('is told by its variable when it %s', (_, given, message) => {
+  ] as const)('is reported by its variable when it %s', (_, given, message) => {
     expect(failureOf(() => resolveApiKey({ ...settings, ...given }, env))).toEqual({
       code: 'missing_key',
       message,
@@ -46,7 +46,7 @@ describe('the key of an embedder', () => {
 });
 
 describe('the model of an embedder', () => {
-  it('is refused before anybody is asked where it has no address', () => {
+  it('is refused before a request when it has no address', () => {
     const given = { ...settings, provider: 'openai-compatible' as const };
     const fetch = () => Promise.reject(new Error('nobody is asked'));
     expect(failureOf(() => prepareEmbeddingModel(given, { env, fetch }))).toEqual({

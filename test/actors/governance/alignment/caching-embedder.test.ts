@@ -57,7 +57,7 @@ describe('the cache of vectors', () => {
     expect(asked()).toEqual([['ask', 'call']]);
   });
 
-  it('asks for what it does not know, once each and in order', async () => {
+  it('requests only missing texts, once each and in order', async () => {
     const { cache, asked } = await startCache();
     await cache.embed(['ask', 'first'], never);
     const texts = ['second', 'ask', 'second', 'third'];
@@ -68,14 +68,14 @@ describe('the cache of vectors', () => {
     ]);
   });
 
-  it('makes one request for a hundred callers at once', async () => {
+  it('makes one request for a hundred concurrent callers', async () => {
     const { cache, asked } = await startCache();
     const all = Array.from({ length: 100 }, () => cache.embed(['ask', 'call'], never));
     expect(await Promise.all(all)).toEqual(Array(100).fill([vectorOf('ask'), vectorOf('call')]));
     expect(asked()).toEqual([['ask', 'call']]);
   });
 
-  it('joins the requests of others for what they share', async () => {
+  it('joins the requests of other callers for shared texts', async () => {
     const { cache, asked } = await startCache();
     const [one, other] = await Promise.all([
       cache.embed(['ask', 'a'], never),
@@ -88,18 +88,18 @@ describe('the cache of vectors', () => {
     expect(asked().toSorted((x, y) => y.length - x.length)).toEqual([['ask', 'a'], ['b']]);
   });
 
-  it('forgets the text that was not used for longest', async () => {
+  it('drops the least recently used text', async () => {
     const { cache, asked } = await startCache({ max: 2 });
     for (const text of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.embed([text], never);
     expect(asked()).toEqual([['a'], ['b'], ['c'], ['b']]);
   });
 
-  it('answers more texts than it can keep', async () => {
+  it('answers more texts than it can store', async () => {
     const { cache } = await startCache({ max: 1 });
     expect(await cache.embed(['a', 'b', 'c'], never)).toEqual(['a', 'b', 'c'].map(vectorOf));
   });
 
-  it('does not keep a failure', async () => {
+  it('does not store a failure', async () => {
     const { cache, asked, failing } = await startCache();
     failing.add('a');
     await expect(cache.embed(['a'], never)).rejects.toMatchObject({ code: 'refused' });
@@ -109,7 +109,7 @@ describe('the cache of vectors', () => {
     expect(asked()).toEqual([['a'], ['a'], ['a']]);
   });
 
-  it('fails everybody who waits for one request', async () => {
+  it('fails every caller that waits for a failed request', async () => {
     const { cache, requests } = heldEmbedder();
     const all = [1, 2, 3].map(() => cache.embed(['a'], never));
     const broken = new Error('broken');
@@ -119,7 +119,7 @@ describe('the cache of vectors', () => {
     );
   });
 
-  it('refuses an answer of another number of vectors', async () => {
+  it('refuses an answer with another number of vectors', async () => {
     const { cache, requests } = heldEmbedder();
     const answer = cache.embed(['a', 'b'], never);
     requests[0]?.resolve([[1]]);
@@ -128,7 +128,7 @@ describe('the cache of vectors', () => {
     );
   });
 
-  it('goes on for the others when one caller stops', async () => {
+  it('continues for the others when one caller aborts', async () => {
     const { cache, requests } = heldEmbedder();
     const stop = new AbortController();
     const stopped = cache.embed(['a'], stop.signal);
@@ -141,7 +141,7 @@ describe('the cache of vectors', () => {
     expect(await waiting).toEqual([[1]]);
   });
 
-  it('ends a request nobody waits for, and begins anew for the next', async () => {
+  it('aborts a request without waiting callers, and starts again for the next one', async () => {
     const { cache, requests } = heldEmbedder();
     const stops = [new AbortController(), new AbortController()];
     const all = stops.map(({ signal }) => cache.embed(['a'], signal));
@@ -153,7 +153,7 @@ describe('the cache of vectors', () => {
     expect(await next).toEqual([[2]]);
   });
 
-  it('listens to no caller who has been answered', async () => {
+  it('removes its listener from a caller that was answered', async () => {
     const { cache, requests } = heldEmbedder();
     const { signal } = new AbortController();
     const answer = cache.embed(['a'], signal);
@@ -163,7 +163,7 @@ describe('the cache of vectors', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('asks nothing for a caller who has already stopped', async () => {
+  it('sends nothing for an aborted caller', async () => {
     const { cache, requests } = heldEmbedder();
     const reason = new Error('canceled');
     await expect(cache.embed(['a'], AbortSignal.abort(reason))).rejects.toBe(reason);

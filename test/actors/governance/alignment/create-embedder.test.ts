@@ -43,14 +43,14 @@ describe('the OpenAI wire', () => {
   it.each([
     ['openai', {}, `Bearer ${secret}`],
     [
-      'openai with a key of another name',
+      'with an openai key of another name',
       { provider: 'openai', api_key_env: 'MY_KEY' },
       'Bearer mine',
     ],
     ['openai-compatible', { provider: 'openai-compatible', api_key_env: 'MY_KEY' }, 'Bearer mine'],
-    ['openai-compatible without a key', { provider: 'openai-compatible' }, null],
+    ['for openai-compatible without a key', { provider: 'openai-compatible' }, null],
     ['ollama', { provider: 'ollama' }, null],
-  ])('is spoken to %s', async (_, settings, authorization) => {
+  ])('is used %s', async (_, settings, authorization) => {
     const mock = await startMock();
     const clock = new ManualClock(0);
     const sent: (string | null)[] = [];
@@ -92,7 +92,7 @@ describe('the OpenAI wire', () => {
     expect(other.seen).toEqual([]);
   });
 
-  it('is tried a second time after a 500', async () => {
+  it('is retried after a 500', async () => {
     let answers = 0;
     const server = await startServer((_request, response) => {
       answers += 1;
@@ -124,7 +124,7 @@ describe('the wire of google', () => {
   });
 });
 
-describe('an embedder that fails', () => {
+describe('a failing embedder', () => {
   const retryAtOnce = { 'retry-after-ms': '1' };
   const refused = (status: number) => ({
     code: 'refused',
@@ -148,7 +148,7 @@ describe('an embedder that fails', () => {
     [401, {}, 1],
     [403, {}, 1],
     [404, {}, 1],
-  ])('with status %d says so and not what it answered', async (status, headers, requests) => {
+  ])('with status %d is reported without its response', async (status, headers, requests) => {
     const server = await startServer((_request, response) => {
       const message = `Incorrect API key provided: ${secret}`;
       response.writeHead(status, { ...headers, 'content-type': 'application/json' });
@@ -176,7 +176,11 @@ describe('an embedder that fails', () => {
     ['no JSON', '<html>', unreadable],
     ['nothing', '', unreadable],
     ['other JSON', '{"data":7}', unreadable],
-    ['text for a number', '{"data":[{"embedding":["1"]},{"embedding":[2]}]}', unreadable],
+    [
+      'a string in place of a number',
+      '{"data":[{"embedding":["1"]},{"embedding":[2]}]}',
+      unreadable,
+    ],
     ['a number out of range', '{"data":[{"embedding":[1e999]},{"embedding":[2]}]}', unreadable],
     ['too few vectors', vectorsBody([[1, 2]]), unusable],
     ['too many vectors', vectorsBody([[1], [2], [3]]), unusable],
@@ -195,7 +199,7 @@ describe('an embedder that fails', () => {
       '{"data":[{"index":1,"embedding":[1]},{"index":0,"embedding":[2]}]}',
       mixedUp,
     ],
-  ])('with %s is not believed', async (_, body, failure) => {
+  ])('with %s is refused', async (_, body, failure) => {
     const server = await startServer((_request, response) => {
       response.setHeader('content-type', 'application/json').end(body);
     });
@@ -203,7 +207,7 @@ describe('an embedder that fails', () => {
     expect(server.seen.length).toBe(1);
   });
 
-  it('with an endless answer is not read to the end', async () => {
+  it('with an endless answer is aborted', async () => {
     const server = await startServer((_request, response) => {
       const chunk = Buffer.alloc(1024 * 1024, ' ');
       const write = (): void => {
@@ -215,7 +219,7 @@ describe('an embedder that fails', () => {
     expect(await failureOf(compatible(server.address).embed(['a'], never))).toEqual(unreadable);
   });
 
-  it('by silence is given up after the timeout', async () => {
+  it('without an answer times out', async () => {
     const clock = new ManualClock(0);
     const server = await startServer(() => clock.advance(5_000));
     expect(await failureOf(compatible(server.address, clock).embed(['a'], never))).toEqual({
@@ -225,7 +229,7 @@ describe('an embedder that fails', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('half way through its answer is given up after the timeout', async () => {
+  it('half-way through its answer times out', async () => {
     const clock = new ManualClock(0);
     const server = await startServer((_request, response) => {
       response.write('{"data":[', () => clock.advance(5_000));
@@ -237,7 +241,7 @@ describe('an embedder that fails', () => {
     });
   });
 
-  it('and asks for patience is given up after the timeout', async () => {
+  it('that requests a pause times out', async () => {
     const clock = new ManualClock(0);
     const server = await startServer((_request, response) => {
       response.writeHead(503, { 'retry-after': '50' }).end(() => clock.advance(5_000));
@@ -250,7 +254,7 @@ describe('an embedder that fails', () => {
     expect(server.seen.length).toBe(1);
   });
 
-  it('by not being there is called unreachable', async () => {
+  it('that cannot be reached is reported as unreachable', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -262,7 +266,7 @@ describe('an embedder that fails', () => {
     });
   });
 
-  it('stops with the reason of the signal', async () => {
+  it('rejects with the reason of the signal', async () => {
     const stop = new AbortController();
     const reason = new Error('the task was canceled');
     const server = await startServer(() => stop.abort(reason));

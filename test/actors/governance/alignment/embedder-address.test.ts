@@ -11,6 +11,6 @@ it.each([
   [{ enabled: true, provider: 'openai-compatible' }, null],
   [{ enabled: true, provider: 'local' }, null],
   [{ enabled: false, provider: 'openai' }, null],
-] as const)('names the address that embeddings are asked for at under %j', (settings, address) => {
+] as const)('the embedding request of %j goes to its address', (settings, address) => {
   expect(embedderAddress(settings)).toBe(address);
 });

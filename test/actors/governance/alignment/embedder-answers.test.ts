@@ -21,28 +21,28 @@ async function answered(body: unknown, provider: 'google' | 'openai-compatible')
 
 describe('the answer of an embedder', () => {
   it.each<[string, unknown[]]>([
-    ['that numbers nothing', [{ embedding: [1, 2] }, { embedding: [3, 4] }]],
+    ['without indexes', [{ embedding: [1, 2] }, { embedding: [3, 4] }]],
     [
-      'that numbers its vectors in order',
+      'with indexes in order',
       [
         { index: 0, embedding: [1, 2] },
         { index: 1, embedding: [3, 4] },
       ],
     ],
-    ['that numbers one of them', [{ embedding: [1, 2] }, { index: 1, embedding: [3, 4] }]],
-  ])('is taken in its order: one %s', async (_, data) => {
+    ['with one index', [{ embedding: [1, 2] }, { index: 1, embedding: [3, 4] }]],
+  ])('is used in its order: one %s', async (_, data) => {
     expect(await answered({ data }, 'openai-compatible')).toEqual([
       [1, 2],
       [3, 4],
     ]);
   });
 
-  it('is not believed when one vector alone is numbered wrongly', async () => {
+  it('is refused when one vector has a wrong index', async () => {
     const data = [{ embedding: [1, 2] }, { index: 0, embedding: [3, 4] }];
     await expect(answered({ data }, 'openai-compatible')).rejects.toThrow(mixedUp);
   });
 
-  it('may hold a zero beside other numbers', async () => {
+  it('may contain a zero next to other numbers', async () => {
     const vectors = [
       [0, 1],
       [1, 0],
@@ -54,12 +54,12 @@ describe('the answer of an embedder', () => {
     ['too few vectors', [[1, 2]]],
     ['no vectors', []],
     ['too many vectors', [[1], [2], [3]]],
-  ])('is not believed with %s from google', async (_, vectors) => {
+  ])('is refused with %s from google', async (_, vectors) => {
     const embeddings = vectors.map((values) => ({ values }));
     await expect(answered({ embeddings }, 'google')).rejects.toMatchObject({ code: 'bad_answer' });
   });
 
-  it('is told to no observer of the package', async () => {
+  it('is reported to no observer of the package', async () => {
     const before = globalThis.AI_SDK_TELEMETRY_INTEGRATIONS;
     onTestFinished(() => {
       globalThis.AI_SDK_TELEMETRY_INTEGRATIONS = before;
@@ -71,7 +71,7 @@ describe('the answer of an embedder', () => {
   });
 });
 
-describe('an embedder that is asked', () => {
+describe('an embedder request', () => {
   /** An embedder over a fetch, which is told of every request that it sends. */
   function asking(answer: (texts: string[]) => unknown[]) {
     const asked: number[] = [];
@@ -86,19 +86,19 @@ describe('an embedder that is asked', () => {
     return { embedder: createEmbedder(settings, ports), asked };
   }
 
-  it('for nothing answers with nothing', async () => {
+  it('for no text returns no vector', async () => {
     const { embedder } = asking(() => []);
     expect(await embedder.embed([], never)).toEqual([]);
   });
 
-  it('by a caller who has stopped asks nobody', async () => {
+  it('by an aborted caller is not sent', async () => {
     const { embedder, asked } = asking(() => [{ embedding: [1] }]);
     const reason = new Error('canceled');
     await expect(embedder.embed(['a'], AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(asked).toEqual([]);
   });
 
-  it('for more texts than fit in one request believes none when one answer is out of order', async () => {
+  it('for more texts than fit in one request is refused when one answer is out of order', async () => {
     const texts = Array.from({ length: 2_049 }, (_, index) => `text ${index}`);
     const inOrder = (given: string[]) => given.map((_, index) => ({ index, embedding: [1] }));
     const sound = asking(inOrder);

@@ -23,7 +23,7 @@ function withCode(code: unknown, cause?: unknown): Error {
 }
 
 describe('the failure of an embedder', () => {
-  it('stays what it is when it is one of our own', async () => {
+  it('is kept when it is one of our own', async () => {
     const error = new EmbedderError('missing_key', 'there is no key');
     expect(await embedderErrorOf(error)).toBe(error);
   });
@@ -34,11 +34,11 @@ describe('the failure of an embedder', () => {
     [299, 'bad_answer', 'the answer of the embedder could not be read'],
     [300, 'refused', 'the embedder answered with status 300'],
     [503, 'refused', 'the embedder answered with status 503'],
-  ])('tells the status %d in words', async (status, code, message) => {
+  ])('names the status %d', async (status, code, message) => {
     expect(await failureOf(callError(status))).toEqual({ code, message });
   });
 
-  it('is that of the last try', async () => {
+  it('is that of the last attempt', async () => {
     const errors = [callError(500), callError(429)];
     const error = new RetryError({ message: secret, reason: 'maxRetriesExceeded', errors });
     expect(await failureOf(error)).toEqual({
@@ -57,18 +57,18 @@ describe('the failure of an embedder', () => {
   it.each<[string, unknown, string]>([
     ['of the cause', withCode('ECONNREFUSED'), ' (ECONNREFUSED)'],
     ['of the cause of a cause', new Error('a', { cause: withCode('EPIPE') }), ' (EPIPE)'],
-    ['with a word of three letters', withCode('ABC'), ' (ABC)'],
-    ['with a word of 41 letters', withCode('A'.repeat(41)), ` (${'A'.repeat(41)})`],
-    ['behind one that is no word', withCode('x', withCode('EPIPE')), ' (EPIPE)'],
-    ['but no word of two letters', withCode('AB'), ''],
-    ['but no word of 42 letters', withCode('A'.repeat(42)), ''],
-    ['but no word that begins like one', withCode(`EPIPE ${secret}`), ''],
-    ['but no word that ends like one', withCode(`${secret} EPIPE`), ''],
-    ['but no number', withCode(7), ''],
-    ['but no list of words', withCode(['EPIPE']), ''],
-    ['but nothing of what is no error', { code: 'EPIPE' }, ''],
-    ['but nothing without a cause', undefined, ''],
-  ])('says that nobody was reached, with the word of the system %s', async (_, cause, word) => {
+    ['with a code of three letters', withCode('ABC'), ' (ABC)'],
+    ['with a code of 41 letters', withCode('A'.repeat(41)), ` (${'A'.repeat(41)})`],
+    ['after an invalid code', withCode('x', withCode('EPIPE')), ' (EPIPE)'],
+    ['without a code of two letters', withCode('AB'), ''],
+    ['without a code of 42 letters', withCode('A'.repeat(42)), ''],
+    ['without a code that begins like one', withCode(`EPIPE ${secret}`), ''],
+    ['without a code that ends like one', withCode(`${secret} EPIPE`), ''],
+    ['without a number', withCode(7), ''],
+    ['without a list of codes', withCode(['EPIPE']), ''],
+    ['without a cause that is not an error', { code: 'EPIPE' }, ''],
+    ['without a missing cause', undefined, ''],
+  ])('reports that no server was reached, with the system code %s', async (_, cause, word) => {
     expect(await failureOf(callError(undefined, cause))).toEqual({
       code: 'unreachable',
       message: `the embedder could not be reached${word}`,

@@ -83,7 +83,7 @@ describe('the scorer of intent alignment', () => {
     expect(lines).toEqual([]);
   });
 
-  it('compares the request with description and arguments over the wire of OpenAI', async () => {
+  it('compares the request with the description and arguments over the OpenAI wire', async () => {
     const mock = await LLMock.create({ host: '127.0.0.1', port: 0 });
     onTestFinished(() => mock.stop());
     const settings = alignmentSchema.parse({ base_url: `${mock.url}/v1` });
@@ -125,7 +125,7 @@ describe('the scorer of intent alignment', () => {
     ]);
   });
 
-  it('denies when the embedder is late', async () => {
+  it('denies when the embedder times out', async () => {
     const clock = new ManualClock(0);
     const server = await startServer(() => clock.advance(5_000));
     const settings = alignmentSchema.parse({
@@ -196,7 +196,7 @@ describe('the scorer of intent alignment', () => {
     },
   );
 
-  it('asks nobody about a call that is over', async () => {
+  it('sends no request for an ended call', async () => {
     const scorer = scoring(1);
     const reason = new Error('canceled');
     const question = aQuestion({ signal: AbortSignal.abort(reason) });
@@ -219,7 +219,7 @@ describe('the scorer of intent alignment', () => {
   });
 });
 
-describe('what is compared', () => {
+describe('the compared text', () => {
   const asked = async (question: AlignmentQuestion): Promise<string[]> => {
     const scorer = scoring(1);
     await scorerOver(scorer.embedder).scoreCall(question);
@@ -237,7 +237,7 @@ describe('what is compared', () => {
     expect(await asked(aQuestion({}, parts))).toEqual(['Refund order 7', call]);
   });
 
-  it('keeps the words of two parts apart', async () => {
+  it('separates the words of two parts', async () => {
     const parts: Part[] = ['Refund', 'order 7'].map((text) => ({ kind: 'text', text }));
     expect(await asked(aQuestion({}, parts))).toEqual(['Refund order 7', call]);
   });
@@ -245,10 +245,10 @@ describe('what is compared', () => {
   it.each<[string, Part[]]>([
     ['no part', []],
     ['blank text', [{ kind: 'text', text: ' \n\t' }]],
-    ['text nobody can see', [{ kind: 'text', text: '\u200b\u{e0041}\ufe0f\u0000' }]],
+    ['invisible text', [{ kind: 'text', text: '\u200b\u{e0041}\ufe0f\u0000' }]],
     ['data alone', [{ kind: 'data', data: { refund: 7 } }]],
-    ['a file alone', [{ kind: 'file', file: { uri: 'https://example.com/receipt' } }]],
-  ])('is nothing for a message with %s, which is denied', async (_, parts) => {
+    ['only a file', [{ kind: 'file', file: { uri: 'https://example.com/receipt' } }]],
+  ])('is empty for a message with %s, which is denied', async (_, parts) => {
     const scorer = scoring(1);
     const { scoreCall, lines } = scorerOver(scorer.embedder, { threshold: -1, hardThreshold: -1 });
     expect(await scoreCall(aQuestion({}, parts))).toEqual({
@@ -259,7 +259,7 @@ describe('what is compared', () => {
     expect([scorer.asked, lines]).toEqual([[], []]);
   });
 
-  it('is one form of each character, well-formed and without what nobody can see', async () => {
+  it('has one form of each character, is well-formed and has no invisible characters', async () => {
     const text = 'Re\u200bfu\u{e0041}nd \u202eorder\u0000\u0007 \uff17 \ud800!';
     const [request] = await asked(aQuestion({}, [{ kind: 'text', text }]));
     expect(request).toBe('Refund order 7 \ufffd!');
@@ -272,7 +272,7 @@ describe('what is compared', () => {
     expect(texts.map((text) => text.isWellFormed())).toEqual([true, true]);
   });
 
-  it('keeps the arguments in view behind a long description and invisible padding', async () => {
+  it('contains the arguments after a long description and invisible padding', async () => {
     const args = { pad: '\u200b'.repeat(20_000), order: 7 };
     const toolDescription = 'x'.repeat(20_000);
     const [, text] = await asked(aQuestion({ toolDescription, args }));

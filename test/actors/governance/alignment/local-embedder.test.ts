@@ -17,14 +17,14 @@ async function scoreOf(one: string, other: string): Promise<number> {
 describe('the local embedder', () => {
   const call = 'issue_refund: Refunds an order. {"order":7,"amount":20}';
 
-  it('scores a call that was asked for above one that was not', async () => {
+  it('scores a requested call above an unrelated one', async () => {
     const asked = await scoreOf('Please refund order 7', call);
     const strange = await scoreOf('What is the weather in Lisbon today?', call);
     expect(asked).toBeGreaterThan(0.3);
     expect(strange).toBeLessThan(0.3);
   });
 
-  it('says the same each time, whatever the case', async () => {
+  it('returns the same vector each time, in any case', async () => {
     const [one, other] = await embedder.embed(['Refund ORDER 7', 'refund order 7'], never);
     expect(one).toEqual(other);
     expect(await embedder.embed(['refund order 7'], never)).toEqual([other]);
@@ -80,12 +80,12 @@ describe('the local embedder', () => {
       ],
     ],
     ['', []],
-  ])('counts the words and the pieces of %j where FNV-1a puts them', async (text, weights) => {
+  ])('counts the words and pieces of %j at their FNV-1a positions', async (text, weights) => {
     const [vector = []] = await embedder.embed([text], never);
     expect([...vector.entries()].filter(([, weight]) => weight !== 0)).toEqual(weights);
   });
 
-  it('reads a full-width letter as the usual one', async () => {
+  it('reads a full-width letter as the normal one', async () => {
     expect(await embedder.embed(['ａｂ'], never)).toEqual(await embedder.embed(['ab'], never));
   });
 
@@ -95,7 +95,7 @@ describe('the local embedder', () => {
     expect(whole).toEqual((await embedder.embed(['order12'], never))[0]);
   });
 
-  it('needs neither a key nor anybody who is asked', async () => {
+  it('needs neither a key nor a request', async () => {
     const asked: unknown[] = [];
     const fetch = (input: unknown) => {
       asked.push(input);
@@ -106,12 +106,12 @@ describe('the local embedder', () => {
     expect(asked).toEqual([]);
   });
 
-  it('gives nothing to a caller who has stopped', async () => {
+  it('rejects for an aborted caller', async () => {
     const reason = new Error('canceled');
     await expect(embedder.embed(['a'], AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
-  it('gives every text that is not blank a vector of one length that can be compared', async () => {
+  it('returns a comparable vector of one length for every text that is not blank', async () => {
     const visible = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => /\S/.test(text));
     await fc.assert(
       fc.asyncProperty(visible, async (text) => {

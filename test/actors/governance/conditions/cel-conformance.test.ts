@@ -16,7 +16,7 @@ const known: { errors: Names; others: Names } = JSON.parse(
 const pathsIn = (names: Names) =>
   Object.entries(names).flatMap(([section, cases]) => cases.map((name) => `${section}/${name}`));
 
-describe('the CEL library and the cases of the specification', () => {
+describe('the CEL library on the cases of the specification', () => {
   const outcomes = celCases().map((one) => ({ path: one.path, outcome: outcomeOf(one) }));
   const pathsOf = (wanted: CelOutcome) =>
     outcomes.filter(({ outcome }) => outcome === wanted).map(({ path }) => path);
@@ -25,7 +25,7 @@ describe('the CEL library and the cases of the specification', () => {
     expect(outcomes).toHaveLength(2_344);
   });
 
-  it('has only the known other values', () => {
+  it('differs only in the known values', () => {
     expect(pathsOf('other').toSorted()).toEqual(pathsIn(known.others).toSorted());
   });
 

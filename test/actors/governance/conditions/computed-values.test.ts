@@ -23,16 +23,20 @@ function holds(expression: string, args: JsonObject) {
   return 'holds' in condition ? condition.holds({ tool: 'pay', args }, noFacts) : condition;
 }
 
-describe('a condition cannot be evaluated', () => {
+describe('a condition that cannot be evaluated', () => {
   it.each<[string, string, JsonObject]>([
-    ['a text that is not a number', 'double(args.text) > 1000.0', { text: 'NaN' }],
-    ['an infinite text', 'double(args.text) <= 50.0', { text: '-Infinity' }],
-    ['a hexadecimal text', 'int(args.text) <= 50', { text: '0X10' }],
-    ['an empty text', 'int(args.text) <= 50', { text: '' }],
+    ['a string that is not a number', 'double(args.text) > 1000.0', { text: 'NaN' }],
+    ['an infinite string', 'double(args.text) <= 50.0', { text: '-Infinity' }],
+    ['a hexadecimal string', 'int(args.text) <= 50', { text: '0X10' }],
+    ['an empty string', 'int(args.text) <= 50', { text: '' }],
     ['a division of zero by zero', 'args.amount / args.amount > 1.0', { amount: 0 }],
     ['a large double as an integer', 'int(args.amount) < 100', { amount: -1e99 }],
     ['the smallest integer, negated', '-int(args.text) > 0', { text: '-9223372036854775808' }],
-    ['an integer that doubles do not have', 'int(args.text) > 5', { text: '9007199254740993' }],
+    [
+      'an integer that doubles cannot represent',
+      'int(args.text) > 5',
+      { text: '9007199254740993' },
+    ],
     ['a product beyond 2^53', 'args.count * args.count > 0', { count: 2 ** 53 - 1 }],
     [
       'a time after a long duration',
@@ -44,11 +48,11 @@ describe('a condition cannot be evaluated', () => {
     ['a list as an index', '{"gold": true}[args.any]', { any: ['gold'] }],
     ['a value inside a macro', 'args.list.exists(x, double(x) > 5.0)', { list: ['NaN'] }],
     ['a value that a macro computed', 'args.list.map(x, x / x).exists(y, y > 5)', { list: [0] }],
-  ])('with %s', (_, expression, args) => {
+  ])('has %s', (_, expression, args) => {
     expect(holds(expression, args)).toBeNull();
   });
 
-  it('unless another part decides', () => {
+  it('is ignored when another part decides', () => {
     expect(holds('double(args.text) > 5.0 || args.count == 1', { text: 'NaN', count: 1 })).toBe(
       true,
     );
@@ -112,7 +116,7 @@ describe('a value of another type', () => {
     ['duration(args.any) < duration("1h")', 'string'],
   ];
 
-  it.each(operations)('has no answer: %s', (expression, kind) => {
+  it.each(operations)('is undecided: %s', (expression, kind) => {
     const others = Object.entries(kinds).flatMap(([name, values]) =>
       name === kind ? [] : [values],
     );
@@ -135,7 +139,7 @@ describe('a value of another type', () => {
     ['args.any == ["a"]', { any: [['a']] }],
     ['args.any == {"a": true}', { any: { a: 'true' } }],
     ['args.list.exists(t, !t.endsWith("@x.org"))', { list: [['e@evil.org']] }],
-  ])('has no answer inside of another value: %s', (expression, args) => {
+  ])('is undecided inside another value: %s', (expression, args) => {
     expect(holds(expression, args)).toBeNull();
   });
 
@@ -152,7 +156,7 @@ describe('a value of another type', () => {
     ['has(args.any.force)', { any: {} }, false],
     ['has(args.any.force)', { any: { force: null } }, true],
     ['args.list.exists(x, x == "a")', { list: [5, 'a'] }, true],
-  ])('is no fault: %s', (expression, args, expected) => {
+  ])('is no error: %s', (expression, args, expected) => {
     expect([holds(expression, args), holds(expression, args)]).toEqual([expected, expected]);
   });
 });
@@ -174,7 +178,7 @@ describe('path.under', () => {
     ['/safe\\..\\etc', '/safe', null],
     ['/safe/a\u0000', '/safe', null],
     ['/safe/a', 'safe', null],
-  ])('%j below %j is %s', (text, base, expected) => {
+  ])('of %j below %j is %s', (text, base, expected) => {
     expect(holds(`path.under(args.text, ${JSON.stringify(base)})`, { text })).toBe(expected);
   });
 });
@@ -187,26 +191,26 @@ describe('the budget of an evaluation', () => {
     '(args.text + args.text + args.text + args.text).size() > 5',
     'args.text.split(",").map(t, t + "x").join("").size() > 5',
     'args.list.exists(t, path.under(args.text, "/safe"))',
-  ])('ends %s of 1 MiB', (expression) => {
+  ])('stops %s of 1 MiB', (expression) => {
     const list = Array.from({ length: 1_000 }, () => 'a');
     expect(holds(expression, { text, list })).toBeNull();
   });
 
-  it('suffices for a few searches in 1 MiB, every time', () => {
+  it('is enough for a few searches in 1 MiB, every time', () => {
     const expression = '!args.text.contains("rm") && !args.text.matches("x{3}")';
     const found = Array.from({ length: 20 }, () => holds(expression, { text }));
     expect(found).toEqual(Array.from({ length: 20 }, () => true));
   });
 });
 
-describe('a condition is refused', () => {
+describe('a refused condition', () => {
   it.each([
     ['1u < 2u', 'unsigned numbers are not supported; use int', 0],
     ['uint(args.count) > uint(5)', 'unsigned numbers are not supported; use int', 0],
     ['"a" in {args.text: 1}', 'the keys of a map must be different texts in quotes', 7],
     ['{"a": 1, "a": 2}["a"] == 1', 'the keys of a map must be different texts in quotes', 0],
     ['{1: 2}[1] == 2', 'the keys of a map must be different texts in quotes', 0],
-  ])('with %s', (expression, message, at) => {
+  ])('has %s', (expression, message, at) => {
     expect(holds(expression, {})).toEqual({ message, at });
   });
 });
@@ -218,6 +222,6 @@ it.each<[string, JsonObject]>([
   ['{"gold": 5}[args.text] == 5', { text: 'gold' }],
   ['args.list.all(x, x < 5) && args.list.filter(x, x > 1).size() == 1', { list: [1, 2] }],
   ['now + duration("24h") > now', {}],
-])('%s holds', (expression, args) => {
+])('the condition %s is true', (expression, args) => {
   expect(holds(expression, args)).toBe(true);
 });

@@ -100,7 +100,7 @@ describe('a condition', () => {
 
 const unnamedClaim = 'name the claim, such as caller.claims.department or "roles" in caller.claims';
 
-describe('an expression is refused', () => {
+describe('a refused expression', () => {
   it.each([
     ['args.amuont > 5.0', 'No such key: amuont', 5],
     ['args.note + 1 == "x"', 'no such overload: string + int', 0],
@@ -151,12 +151,12 @@ describe('an expression is refused', () => {
     expect(holds(text, {})).toEqual({ message, at });
   });
 
-  it('with a pattern that RE2 refuses', () => {
+  it('may have a pattern that RE2 refuses', () => {
     expect(holds('args.note.matches("(?=a)b")', {})).toMatchObject({ at: 18 });
   });
 });
 
-it('takes linear time for a pattern made to back up', () => {
+it('a pattern made for backtracking takes linear time', () => {
   const began = performance.now();
   expect(holds('args.note.matches("^(a+)+$")', { note: `${'a'.repeat(50_000)}b` })).toBe(false);
   expect(performance.now() - began).toBeLessThan(2_000);

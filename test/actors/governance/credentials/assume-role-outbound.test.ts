@@ -37,7 +37,7 @@ async function issued(spec: JsonObject, answer: (count: number) => Response = gr
   return { credential, sent, signal };
 }
 
-it('asks through the egress of the agent, follows no redirect and stops listening to the task', async () => {
+it('a role is assumed through the egress of the agent, without redirects, and listeners on the task are removed', async () => {
   const { credential, sent, signal } = await issued({ region: 'eu-west-3' });
   expect(credential.env()['AWS_SESSION_TOKEN']).toBe(values.token);
   expect(
@@ -53,7 +53,7 @@ it('asks through the egress of the agent, follows no redirect and stops listenin
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-it('takes nothing from the settings of the process for the AWS client', async () => {
+it('a role uses no AWS setting of the process', async () => {
   vi.stubEnv('AWS_SDK_UA_APP_ID', 'canary-app');
   vi.stubEnv('AWS_AUTH_SCHEME_PREFERENCE', 'sigv4a');
   vi.stubEnv('AWS_SIGV4A_SIGNING_REGION_SET', 'canary-region');
@@ -71,7 +71,7 @@ it('takes nothing from the settings of the process for the AWS client', async ()
   }
 });
 
-it('signs with the time of the service when the clock of the machine is off', async () => {
+it('a role is signed with the time of the service when the clock of the machine is wrong', async () => {
   const days = 24 * 3_600_000;
   const date = new Date(Date.now() - 30 * days);
   const { sent } = await issued({}, (count) =>

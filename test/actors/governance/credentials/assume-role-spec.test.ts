@@ -14,15 +14,15 @@ const env = { ...usual, ...other, AWS_SESSION_TOKEN: 'usual-token' };
 
 describe('the spec of a role', () => {
   it.each<[string, JsonObject, object]>([
-    ['asks for a quarter of an hour by itself', {}, { duration: quarter }],
-    ['takes a duration of 12 hours', { duration: '12h' }, { duration: 48 * quarter }],
+    ['has 15 minutes by default', {}, { duration: quarter }],
+    ['accepts a duration of 12 hours', { duration: '12h' }, { duration: 48 * quarter }],
     [
       'has its policy as JSON',
       { policy: { Version: '2012-10-17', Statement: [] } },
       { duration: quarter, policy: '{"Version":"2012-10-17","Statement":[]}' },
     ],
     [
-      'keeps all that is written',
+      'keeps every setting',
       {
         session_name: 'ab',
         external_id: 'a:',
@@ -51,7 +51,7 @@ describe('the spec of a role', () => {
   });
 
   it.each(['', '0', '-15m', '15', '14m59.999s', '12h0m0.001s', '25d', 'a quarter'])(
-    'takes no duration of %j',
+    'refuses a duration of %j',
     (duration) => {
       expect(readAssumeRoleSpec({ role_arn, duration })).toEqual({
         ok: false,
@@ -66,7 +66,7 @@ describe('the spec of a role', () => {
     },
   );
 
-  it('may name a role by 2,048 characters and no more', () => {
+  it('may name a role with at most 2,048 characters', () => {
     const longest = `arn:aws:iam::123456789012:role/${'a'.repeat(2_017)}`;
     expect(readAssumeRoleSpec({ role_arn: longest })).toEqual({
       ok: true,
@@ -84,7 +84,7 @@ describe('the spec of a role', () => {
     });
   });
 
-  it('is told of every key that is wrong, each in its place', () => {
+  it('reports every wrong key, each in its place', () => {
     expect(readAssumeRoleSpec({ duration: 'soon', colour: 1, regoin: 'x' })).toEqual({
       ok: false,
       findings: [
@@ -111,12 +111,12 @@ describe('the identity that assumes a role', () => {
 
   it.each<[string, object, object]>([
     [
-      'is the usual one, with its token',
+      'is the default one, with its token',
       {},
       { accessKeyId: 'AKIAUSUAL', secretAccessKey: 'usual-secret', sessionToken: 'usual-token' },
     ],
     [
-      'is another one, without the token of the usual one',
+      'is another one, without the token of the default one',
       { access_key_env: 'KEY', secret_key_env: 'SECRET' },
       { accessKeyId: 'AKIAOTHER', secretAccessKey: 'other-secret', sessionToken: null },
     ],
@@ -126,7 +126,7 @@ describe('the identity that assumes a role', () => {
       { accessKeyId: 'AKIAOTHER', secretAccessKey: 'other-secret', sessionToken: 'other-token' },
     ],
     [
-      'never takes that token for half of another one',
+      'never uses the token of one identity for another',
       { secret_key_env: 'SECRET' },
       { accessKeyId: 'AKIAUSUAL', secretAccessKey: 'other-secret', sessionToken: null },
     ],
@@ -149,7 +149,7 @@ describe('the identity that assumes a role', () => {
     });
   });
 
-  it('is told of every variable that is missing', () => {
+  it('reports every missing variable', () => {
     const message = (variable: string) =>
       `the environment variable ${variable} is not set; it must belong to the identity that assumes the role`;
     const named = { access_key_env: 'A', secret_key_env: 'B', session_token_env: 'C' };
@@ -163,7 +163,7 @@ describe('the identity that assumes a role', () => {
     });
   });
 
-  it('is told of a region that is none, which is never made part of a host name', () => {
+  it('reports an invalid region, which never becomes part of a host name', () => {
     expect(findBaseIdentity(spec, { ...usual, AWS_REGION: 'evil.example/' })).toEqual({
       ok: false,
       findings: [
@@ -184,7 +184,7 @@ describe('the region of a role', () => {
     ['its own', { region: 'eu-west-3' }, both, 'eu-west-3'],
     ['that of the environment', {}, both, 'eu-west-1'],
     ['the default one of the environment', {}, { ...both, AWS_REGION: '' }, 'eu-west-2'],
-    ['the first of all', {}, {}, 'us-east-1'],
+    ['the built-in default', {}, {}, 'us-east-1'],
   ])('is %s', (_, spec, variables, region) => {
     expect(regionOf(spec, variables)).toBe(region);
   });

@@ -37,7 +37,7 @@ function issuing(spec: JsonObject, ports: Partial<IssuerPorts> = {}) {
   return { issuer, issue, fail, stopper, clock, lines };
 }
 
-it('assumes the role with everything the entry says and hands out what it got', async () => {
+it('a role is assumed with every setting of its entry, and its credentials are issued', async () => {
   const { url, requests } = await fakeSts(() => granted);
   const { issuer, issue, lines, clock } = issuing(
     {
@@ -83,7 +83,7 @@ it('assumes the role with everything the entry says and hands out what it got', 
   expect(clock.pending).toBe(0);
 });
 
-it('names the session after the call and asks for a quarter of an hour when the entry says nothing', async () => {
+it('a role session is named after the call and lasts 15 minutes by default', async () => {
   const { url, requests } = await fakeSts(() => granted);
   const { issue } = issuing({ role_arn: roleArn, endpoint: url });
   await issue(`a b/${'c'.repeat(80)}`);
@@ -111,7 +111,7 @@ it.each([
   ],
   ['another key', { access_key_env: 'OTHER_KEY' }, undefined, 'OTHER'],
   ['another secret', { secret_key_env: 'OTHER_SECRET' }, undefined, 'AKIABASEKEY'],
-])('sends AWS_SESSION_TOKEN only with the identity of %s', async (_, keys, token, key) => {
+])('a role sends AWS_SESSION_TOKEN only with the identity of %s', async (_, keys, token, key) => {
   const { url, requests } = await fakeSts(() => granted);
   const { issue } = issuing(
     { role_arn: roleArn, endpoint: url, ...keys },
@@ -136,7 +136,7 @@ it.each([
 it.each([
   ['its own region', { region: 'eu-west-3' }, 'sts.eu-west-3.amazonaws.com'],
   ['the region of the environment', {}, 'sts.cn-north-1.amazonaws.com.cn'],
-])('asks the service of %s and heeds no endpoint of the process', async (_, keys, host) => {
+])('a role uses the service of %s and ignores endpoints of the process', async (_, keys, host) => {
   vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:9');
   vi.stubEnv('AWS_ENDPOINT_URL_STS', 'http://127.0.0.1:9');
   const hosts: string[] = [];
@@ -210,7 +210,7 @@ it.each([
     'the token service issued an expired credential; check the clock',
     1,
   ],
-])('fails without a foreign word: %i %j %s', async (status, body, reason, attempts) => {
+])('a role error contains no foreign text: %i %j %s', async (status, body, reason, attempts) => {
   const { url, requests } = await fakeSts(() => ({ status, body }));
   const { fail, lines, clock } = issuing({ role_arn: roleArn, endpoint: url });
   const error = await fail();
@@ -233,7 +233,7 @@ it.each([
   expect(clock.pending).toBe(0);
 });
 
-it('repeats a request that failed once', async () => {
+it('a role request is repeated once after a failure', async () => {
   const { url, requests } = await fakeSts((count) =>
     count === 1 ? { status: 503, body: refusal('ServiceUnavailable', 'busy') } : granted,
   );
@@ -242,7 +242,7 @@ it('repeats a request that failed once', async () => {
   expect(requests).toHaveLength(2);
 });
 
-it('fails when nothing listens', async () => {
+it('a role request fails when no server listens', async () => {
   const { fail } = issuing({ role_arn: roleArn, endpoint: 'http://127.0.0.1:1' });
   expect((await fail()).message).toBe(
     'the credential for refund could not be issued: the token service could not be reached; check region and endpoint',
@@ -252,7 +252,7 @@ it('fails when nothing listens', async () => {
 it.each([
   ['an answer', null],
   ['the rest of an answer', { ...granted, hangs: true }],
-])('waits 10 seconds for %s, no longer, and hangs up', async (_, answer) => {
+])('a role request waits at most 10 seconds for %s, then disconnects', async (_, answer) => {
   const { url, arrived, closed } = await fakeSts(() => answer);
   const { fail, clock } = issuing({ role_arn: roleArn, endpoint: url });
   const failed = fail();
@@ -266,7 +266,7 @@ it.each([
   await closed;
 });
 
-it('stops waiting when the task is stopped, and logs nothing', async () => {
+it('a role request stops when the task is stopped, and logs nothing', async () => {
   const { url, arrived } = await fakeSts(() => null);
   const { fail, clock, stopper, lines } = issuing({ role_arn: roleArn, endpoint: url });
   const failed = fail();
@@ -278,7 +278,7 @@ it('stops waiting when the task is stopped, and logs nothing', async () => {
   expect({ lines, pending: clock.pending }).toEqual({ lines: [], pending: 0 });
 });
 
-it('asks for nothing when the task was stopped before', async () => {
+it('a role request is not sent when the task was stopped before', async () => {
   const { url, requests } = await fakeSts(() => granted);
   const { fail, stopper } = issuing({ role_arn: roleArn, endpoint: url });
   stopper.abort();
@@ -286,7 +286,7 @@ it('asks for nothing when the task was stopped before', async () => {
   expect(requests).toEqual([]);
 });
 
-it('fails when the identity is gone by the time of the call', async () => {
+it('a role request fails when the identity was removed before the call', async () => {
   const { url, requests } = await fakeSts(() => granted);
   const variables: Record<string, string> = { ...env };
   const { fail } = issuing({ role_arn: roleArn, endpoint: url }, { env: variables });
@@ -301,7 +301,7 @@ it.each<[string, Parameters<typeof assumedRole>[0]]>([
   ['key', { ...values, key: '' }],
   ['secret', { ...values, secret: '' }],
   ['token', { ...values, token: '' }],
-])('fails when the answer has no %s', async (_, given) => {
+])('a role request fails when the answer has no %s', async (_, given) => {
   const { url } = await fakeSts(() => ({
     status: 200,
     body: assumedRole(given, '2026-03-01T13:00:00Z'),
@@ -311,7 +311,7 @@ it.each<[string, Parameters<typeof assumedRole>[0]]>([
   );
 });
 
-it('asks for whole seconds, and for none that the entry does not grant', async () => {
+it('a role request has whole seconds, within the limit of the entry', async () => {
   const { url, requests } = await fakeSts(() => granted);
   await issuing({ role_arn: roleArn, endpoint: url, duration: '15m1.9s' }).issue();
   expect(requests.map(({ parameters }) => parameters['DurationSeconds'])).toEqual(['901']);

@@ -53,7 +53,7 @@ describe('a static credential', () => {
     ],
     ['a list', { env: [] }, ['error 0.spec.env | this must be a map of keys and values']],
     [
-      'a value that is written',
+      'a hard-coded value',
       { env: { A: 'canary' } },
       ['error 0.spec.env.A | this must be a map of keys and values'],
     ],
@@ -63,7 +63,7 @@ describe('a static credential', () => {
       ['error 0.spec.env.A.from_env | this must be text; put it in quotes'],
     ],
     [
-      'a value in the place of a variable',
+      'a value in place of a variable',
       { env: { A: { from_env: '${SHOP_KEY}' } } },
       [
         'error 0.spec.env.A.from_env | this must be the bare name of an environment variable, without ${}',
@@ -75,14 +75,14 @@ describe('a static credential', () => {
       ['error 0.spec.env.A | a source is missing; add secret: <NAME> or from_env: <VARIABLE>'],
     ],
     [
-      'a secret that is not set',
+      'an unset secret',
       { env: { A: { secret: 'SHOP' } } },
       [
         'error 0.spec.env.A.secret | there is no secret SHOP: set it with holdpoint secret set SHOP; it must hold the value of A',
       ],
     ],
     [
-      'the secret itself in the place of its name',
+      'the secret itself in place of its name',
       { env: { A: { secret: 'canary-shop-key' } } },
       ['error 0.spec.env.A.secret | this must be the name of a secret, never the secret itself'],
     ],
@@ -118,7 +118,7 @@ describe('a static credential', () => {
       ['error 0.spec.env | unknown key; remove it'],
     ],
     [
-      'variables that are not set',
+      'unset variables',
       {
         env: { A: { from_env: 'UNSET' }, B: { from_env: 'EMPTY' }, C: { from_env: 'constructor' } },
       },
@@ -129,7 +129,7 @@ describe('a static credential', () => {
       ],
     ],
     [
-      'names that steer a script',
+      'names that control a script',
       { env: { LD_PRELOAD: { from_env: 'SHOP_KEY' }, service_task_id: { from_env: 'SHOP_KEY' } } },
       [
         'error 0.spec.env.LD_PRELOAD | LD_PRELOAD affects how scripts run and is not passed on; use another name',
@@ -137,7 +137,7 @@ describe('a static credential', () => {
       ],
     ],
     [
-      'a name that steers a script and a variable that is not set',
+      'a name that controls a script and an unset variable',
       { env: { PATH: { from_env: 'UNSET' } } },
       [
         'error 0.spec.env.PATH | PATH affects how scripts run and is not passed on; use another name',
@@ -150,7 +150,7 @@ describe('a static credential', () => {
       ['error 0.spec.name | PATH affects how scripts run and is not passed on; use another name'],
     ],
     [
-      'what is no name',
+      'an invalid name',
       { env: { 'A=B': { from_env: 'SHOP_KEY' } } },
       ['error 0.spec.env.A=B | "A=B" is not a variable name; use letters, digits and underscores'],
     ],
@@ -241,7 +241,7 @@ describe('an assumed role', () => {
     ]);
   });
 
-  it('refuses to go without an identity and with a region of the environment that is none', () => {
+  it('needs an identity, and refuses an invalid region of the environment', () => {
     const variables = { AWS_DEFAULT_REGION: 'evil.example/' };
     expect(checked('sts_assume_role', { role_arn: roleArn }, variables)).toEqual([
       'error 0.spec.access_key_env | the environment variable AWS_ACCESS_KEY_ID is not set; it must belong to the identity that assumes the role',
@@ -251,7 +251,7 @@ describe('an assumed role', () => {
   });
 });
 
-it('refuses two entries for one tool and reports on each entry at its place', () => {
+it('two entries for one tool are refused, each with its place', () => {
   const spec = { name: 'API_KEY', from_env: 'SHOP_KEY' };
   expect(
     linesOf([

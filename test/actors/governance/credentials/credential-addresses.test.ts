@@ -31,13 +31,13 @@ it.each<[string, JsonObject, Record<string, string>, string]>([
     { AWS_REGION: '', AWS_DEFAULT_REGION: 'eu-west-2' },
     'https://sts.eu-west-2.amazonaws.com',
   ],
-  ['the first region of all', {}, {}, 'https://sts.us-east-1.amazonaws.com'],
+  ['the built-in default region', {}, {}, 'https://sts.us-east-1.amazonaws.com'],
   ['a region in China', { region: 'cn-north-1' }, {}, 'https://sts.cn-north-1.amazonaws.com.cn'],
-])('names the service of a role by %s', (_, spec, env, url) => {
+])('the host of a role service comes from %s', (_, spec, env, url) => {
   expect(credentialAddresses([role(spec)], env)).toEqual([{ index: 0, url }]);
 });
 
-it('names nothing for a static credential and for a role that cannot be read', () => {
+it('a static credential and an invalid role have no host', () => {
   const entries: CredentialEntry[] = [
     { tool: 'look', provider: 'static', spec: { name: 'KEY', from_env: 'KEY' } },
     { tool: 'look', provider: 'static', spec: { role_arn } },

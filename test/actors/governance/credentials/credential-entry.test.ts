@@ -6,7 +6,7 @@ it.each<[string, string, string | null]>([
   ['of one blank', 'BLANK', ' '],
   ['that is empty', 'EMPTY', null],
   ['that is undefined', 'UNDEFINED', null],
-  ['that is not there', 'MISSING', null],
+  ['that is missing', 'MISSING', null],
   ['that every object has', 'toString', null],
   ['that is the prototype of every object', '__proto__', null],
 ])('reads a variable %s', (_, name, value) => {

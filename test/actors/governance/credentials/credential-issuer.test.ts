@@ -24,7 +24,7 @@ function request(tool = 'refund', signal = new AbortController().signal) {
   return { tool, taskId: 'task-1', callId: 'call-1', signal };
 }
 
-it('issues static values for as long as they are kept', async () => {
+it('static values are issued for their lifetime', async () => {
   const issuer = issuerOf({ SHOP_KEY: 'canary-shop-key' });
   const credential = await issuer.issue(request());
   expect(issuer.providerOf('refund')).toBe('static');
@@ -33,7 +33,7 @@ it('issues static values for as long as they are kept', async () => {
   expect(credential.secretValues()).toEqual(['canary-shop-key']);
 });
 
-it('gives nothing any more once revoked, not even an empty list of secrets', async () => {
+it('a revoked credential returns nothing, not even an empty list of secrets', async () => {
   const credential = await issuerOf({ SHOP_KEY: 'canary-shop-key' }).issue(request());
   credential.revoke();
   credential.revoke();
@@ -41,13 +41,13 @@ it('gives nothing any more once revoked, not even an empty list of secrets', asy
   expect(() => credential.secretValues()).toThrow(CredentialError);
 });
 
-it('keeps what it holds when a reader changes what it was given', async () => {
+it('a credential is not changed by its readers', async () => {
   const credential = await issuerOf({ SHOP_KEY: 'canary-shop-key' }).issue(request());
   Object.assign(credential.env(), { API_KEY: 'other' });
   expect(credential.env()['API_KEY']).toBe('canary-shop-key');
 });
 
-it('fails for a tool without an entry', async () => {
+it('a tool without an entry has no credential', async () => {
   const issuer = issuerOf({ SHOP_KEY: 'canary-shop-key' });
   expect(issuer.providerOf('lookup')).toBe(null);
   await expect(issuer.issue(request('lookup'))).rejects.toThrow(
@@ -55,7 +55,7 @@ it('fails for a tool without an entry', async () => {
   );
 });
 
-it('fails when a variable is gone by the time of the call', async () => {
+it('a call fails when its variable was removed before it', async () => {
   const env: Record<string, string> = { SHOP_KEY: 'canary-shop-key' };
   const issuer = issuerOf(env);
   delete env['SHOP_KEY'];
@@ -66,7 +66,7 @@ it('fails when a variable is gone by the time of the call', async () => {
   );
 });
 
-it('fails when the task was stopped before', async () => {
+it('a call fails when its task was stopped before', async () => {
   await expect(
     issuerOf({ SHOP_KEY: 'canary-shop-key' }).issue(request('refund', AbortSignal.abort())),
   ).rejects.toThrow(
@@ -74,7 +74,7 @@ it('fails when the task was stopped before', async () => {
   );
 });
 
-it('says in the log what is gone, and nothing once the task was stopped', async () => {
+it('a missing variable is logged, except after the task was stopped', async () => {
   const lines: unknown[] = [];
   const warn = (fields: object, message: string) => void lines.push([fields, message]);
   const env: Record<string, string> = { SHOP_KEY: 'canary-shop-key' };
@@ -94,7 +94,7 @@ it('says in the log what is gone, and nothing once the task was stopped', async 
   ]);
 });
 
-it('is made of entries that are merely warned of, and of secrets', async () => {
+it('an issuer accepts entries with warnings, and secrets', async () => {
   const spec = { env: { A: { secret: 'SHORT' }, B: { secret: 'SHOP_KEY' } } };
   const env: Record<string, string> = { SHORT: 'abcde', SHOP_KEY: 'canary-shop-key' };
   const issuer = issuerOf(env, [{ tool: 'refund', provider: 'static', spec }]);
@@ -107,7 +107,7 @@ it('is made of entries that are merely warned of, and of secrets', async () => {
   );
 });
 
-it('is not made of entries with errors', () => {
+it('an issuer refuses entries with errors', () => {
   expect(() => issuerOf({})).toThrow(
     new CredentialError(
       'credentials.0.spec.env.API_KEY.from_env: the environment variable SHOP_KEY is not set; it must hold the value of API_KEY',
@@ -116,7 +116,7 @@ it('is not made of entries with errors', () => {
   expect(() => issuerOf({ SHOP_KEY: 'canary-shop-key' }, [entry, entry])).toThrow(CredentialError);
 });
 
-it('shows no value when issuer, credential or vault are printed', async () => {
+it('no value is shown when an issuer, a credential or a vault is printed', async () => {
   const issuer = issuerOf({ SHOP_KEY: 'canary-shop-key' });
   const credential = await issuer.issue(request());
   const vault = new CredentialVault();

@@ -4,7 +4,7 @@ import { CredentialVault } from '../../../../src/actors/governance/credentials/c
 
 const credentialOf = (value: string) => new HeldCredential('static', null, { KEY: value });
 
-it('hands a credential over once', () => {
+it('a credential is taken once', () => {
   const vault = new CredentialVault();
   const credential = credentialOf('one');
   vault.put('call-1', credential);
@@ -14,7 +14,7 @@ it('hands a credential over once', () => {
   expect(credential.env()).toEqual({ KEY: 'one' });
 });
 
-it('revokes what is dropped', () => {
+it('a dropped credential is revoked', () => {
   const vault = new CredentialVault();
   const credential = credentialOf('one');
   vault.put('call-1', credential);
@@ -29,7 +29,7 @@ it('revokes what is dropped', () => {
   );
 });
 
-it('revokes a credential that another one takes the place of, unless it is the same', () => {
+it('a replaced credential is revoked, unless it is the same', () => {
   const vault = new CredentialVault();
   const [first, second] = [credentialOf('one'), credentialOf('two')];
   vault.put('call-1', first);

@@ -13,7 +13,7 @@ function coveredOf(text: string, words: string[]): boolean[] {
   return covered;
 }
 
-it('finds every word, whichever way words overlap or hold one another', () => {
+it('every word is found, however words overlap or contain one another', () => {
   const letters = (maxLength: number) =>
     fc.string({ unit: fc.constantFrom('a', 'b', 'ü'), maxLength });
   fc.assert(
@@ -30,7 +30,7 @@ it('finds every word, whichever way words overlap or hold one another', () => {
   );
 });
 
-it('keeps what touches apart and joins what overlaps, also by a word found later', () => {
+it('touching matches are separate and overlapping ones are joined, also by a later word', () => {
   expect(findAll('abab', ['ab'])).toEqual([
     [0, 2],
     [2, 4],
@@ -40,7 +40,7 @@ it('keeps what touches apart and joins what overlaps, also by a word found later
   expect(findAll('anything', [])).toEqual([]);
 });
 
-it.each(['\u007f', '\u0080', '\u0081', '\uffff'])('finds a word that begins with %j', (unit) => {
+it.each(['\u007f', '\u0080', '\u0081', '\uffff'])('a word that begins with %j is found', (unit) => {
   expect(findAll(`a${unit}b${unit}c`, [`${unit}c`, unit])).toEqual([
     [1, 2],
     [3, 5],
@@ -52,6 +52,6 @@ it.each([
   ['that matches everywhere', 'a'.repeat(50_000), [[0, 1_000_000]]],
   ['that nearly matches everywhere', `${'a'.repeat(50_000)}b`, []],
   ['whose end matches everywhere', `b${'a'.repeat(50_000)}`, []],
-])('takes one pass for a word %s', (_, word, spans) => {
+])('the search takes one pass for a word %s', (_, word, spans) => {
   expect(findAll('a'.repeat(1_000_000), [word])).toEqual(spans);
 });

@@ -17,29 +17,29 @@ it.each([
   ['in base64', Buffer.from(secret).toString('base64')],
   ['in base64 without padding', Buffer.from(secret).toString('base64').replace(/=+$/, '')],
   ['in base64url', Buffer.from(secret).toString('base64url')],
-])('replaces a secret %s, each time', (_, form) => {
+])('a secret is replaced %s, each time', (_, form) => {
   expect(redactSecrets(`<${form}> and <${form}>`, [secret])).toBe(
     '<[redacted:credential]> and <[redacted:credential]>',
   );
 });
 
-it('replaces what overlaps together', () => {
+it('overlapping secrets are replaced together', () => {
   expect(redactSecrets('-abcdefghi-abcdef', ['abcdef', 'defghi'])).toBe(
     '-[redacted:credential]-[redacted:credential]',
   );
   expect(redactSecrets('aaaaaaaa', ['aaaaaa'])).toBe('[redacted:credential]');
 });
 
-it('replaces a secret that is the whole text, and with another mark where one is given', () => {
+it('a secret that is the whole text is replaced, with another mark where one is given', () => {
   expect(redactSecrets('abcdef', ['abcdef'])).toBe('[redacted:credential]');
   expect(redactSecrets('a abcdef b', ['abcdef'], '***')).toBe('a *** b');
 });
 
-it('ignores values shorter than 6 characters and leaves other text as it is', () => {
+it('values shorter than 6 characters and other text stay unchanged', () => {
   expect(redactSecrets('abcde and abcdex', ['abcde', ''])).toBe('abcde and abcdex');
 });
 
-it('leaves nothing of a secret in base64 that something longer holds', () => {
+it('no part of a base64 secret inside longer text remains', () => {
   const letters = fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789') });
   fc.assert(
     fc.property(
@@ -59,7 +59,7 @@ it('leaves nothing of a secret in base64 that something longer holds', () => {
   );
 });
 
-it('leaves no secret in any text, in none of its forms', () => {
+it('no secret remains in any text, in any of its forms', () => {
   const secrets = fc.array(fc.string({ minLength: 6, unit: 'binary' }), { minLength: 1 });
   fc.assert(
     fc.property(secrets, fc.array(fc.nat()), fc.string(), (values, picks, filler) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formsOf } from '../../../../src/actors/governance/credentials/redact-secrets.ts';
 
-it('looks for a secret in every form that carries it', () => {
+it('a secret is searched in every form that carries it', () => {
   expect([...new Set(formsOf('a "b/~'))]).toEqual([
     'a "b/~',
     'a \\"b/~',
@@ -22,13 +22,13 @@ it.each([
   ['passwords', 'cGFzc3dvcmRz', ['cGFzc3dvcmRz', 'Bhc3N3b3Jkc', 'wYXNzd29yZH']],
   ['password', 'cGFzc3dvcmQ=', ['cGFzc3dvcm', 'Bhc3N3b3Jk', 'wYXNzd29yZ']],
   ['passwor', 'cGFzc3dvcg==', ['cGFzc3dvc', 'Bhc3N3b3', 'wYXNzd29y']],
-])('leaves out what neighbours mix into the base64 of %s', (secret, padded, inside) => {
+])('base64 characters that neighbours affect are not searched for %s', (secret, padded, inside) => {
   const bare = padded.replace(/=+$/, '');
   expect(formsOf(secret).slice(-10)).toEqual(
     [padded, bare, ...inside].flatMap((form) => [form, form]),
   );
 });
 
-it('takes a secret that is not well-formed for what a URL makes of it', () => {
+it('a malformed secret is searched as a URL encodes it', () => {
   expect(formsOf('se\ud800cret')).toContain('se%EF%BF%BDcret');
 });

@@ -45,12 +45,12 @@ describe('the spec of a static credential', () => {
 
   it.each<[string, JsonObject, [string[], string][]]>([
     [
-      'a source that is no text, and is not called missing as well',
+      'a source that is not a string, and is not also reported as missing',
       { name: 'A', secret: 7 },
       [[['secret'], 'this must be text; put it in quotes']],
     ],
     [
-      'two sources of which one is no name',
+      'two sources of which one has an invalid name',
       { name: 'A', secret: 'SHOP', from_env: '${KEY}' },
       [[['from_env'], 'this must be the bare name of an environment variable, without ${}']],
     ],
@@ -60,12 +60,12 @@ describe('the spec of a static credential', () => {
       [[['secret'], 'there are two sources; keep secret or from_env']],
     ],
     [
-      'a name that is no text',
+      'a name that is not a string',
       { name: 7, secret: 'SHOP' },
       [[['name'], 'this must be text; put it in quotes']],
     ],
     [
-      'keys that nobody knows, in the order in which they stand',
+      'unknown keys, in their order',
       { name: 'A', secret: 'SHOP', secrte: 'SHOP', colour: 'red' },
       [
         [['secrte'], 'unknown key; did you mean secret?'],
@@ -112,7 +112,7 @@ describe('the spec of a static credential', () => {
   });
 });
 
-it('says of a source that is not set how it is set', () => {
+it('explains how to set an unset source', () => {
   expect(missingSource({ from: 'KEY', isSecret: false })).toBe(
     'the environment variable KEY is not set',
   );

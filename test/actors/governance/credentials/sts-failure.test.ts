@@ -31,6 +31,6 @@ it.each<[unknown, string, number | null]>([
     null,
   ],
   [{ name: 'ExpiredExceptionToken' }, unreached, null],
-])('puts %j into words of our own', (error, reason, status) => {
+])('the failure %j is replaced by our own text', (error, reason, status) => {
   expect(describeStsFailure(error)).toEqual({ reason, status });
 });

@@ -6,8 +6,8 @@ const textsOf = (tool: string, args: JsonObject) => [...callTexts(tool, args)].t
 
 const byText = (one: string, other: string) => one.localeCompare(other);
 
-describe('what is matched of a call', () => {
-  it('is its arguments as they are and with their names in order, and each text by itself', () => {
+describe('the matched texts of a call', () => {
+  it('are its arguments unchanged and with sorted names, and each string by itself', () => {
     expect(textsOf('fetch', { url: 'https://a.example', b: [{ d: 1, c: 'x' }] })).toEqual(
       [
         '{"url":"https://a.example","b":[{"d":1,"c":"x"}]}',
@@ -22,7 +22,7 @@ describe('what is matched of a call', () => {
     );
   });
 
-  it('is a list of plain values as one line', () => {
+  it('include a list of plain values as one line', () => {
     expect(textsOf('fetch', { words: ['rm', '-rf', 1, true, null] })).toContain(
       'rm -rf 1 true null',
     );
@@ -30,19 +30,19 @@ describe('what is matched of a call', () => {
     expect(textsOf('fetch', { words: [1] })).not.toContain('1');
   });
 
-  it.each(['cli_execute', 'cli-execute'])('is the command line of %s', (tool) => {
+  it.each(['cli_execute', 'cli-execute'])('include the command line of %s', (tool) => {
     const args = { command: ' rm   -r ', args: ['f ', null, { a: 2 }, [true]] };
     expect(textsOf(tool, args)).toEqual(
       expect.arrayContaining([' rm   -r  f  2 true', 'rm -r f 2 true']),
     );
   });
 
-  it('is both programs when two are named', () => {
+  it('include both programs when two are named', () => {
     const texts = textsOf('cli_execute', { command: 'ls', binary: 'rm', args: ['x'] });
     expect(texts).toEqual(expect.arrayContaining(['ls x', 'rm x']));
   });
 
-  it('has no line of a program that is not named, nor of another tool', () => {
+  it('include no command line without a program, or of another tool', () => {
     const args = { binary: 'rm', args: ['x'] };
     expect(textsOf('cli_execute', args)).toEqual(
       [
@@ -59,27 +59,27 @@ describe('what is matched of a call', () => {
   });
 });
 
-describe('what is matched of a call, whole', () => {
-  it('is its arguments with the names of every object in order, in whatever order they came', () => {
+describe('the whole matched text of a call', () => {
+  it('has the names of every object sorted, for any input order', () => {
     const args = { c: 1, a: { z: [{ y: 2, x: 3 }], w: null }, d: 4, b: 5, B: 6 };
     expect(textsOf('pay', args)).toContain(
       '{"B":6,"a":{"w":null,"z":[{"x":3,"y":2}]},"b":5,"c":1,"d":4}',
     );
   });
 
-  it('is its program alone where no words follow it', () => {
+  it('has only the program where no words follow it', () => {
     expect(textsOf('cli_execute', { command: 'ls' })).toEqual(
       ['{"command":"ls"}', 'command', 'ls'].toSorted(byText),
     );
   });
 
-  it('is no line of words without a program', () => {
+  it('has no command line without a program', () => {
     expect(textsOf('cli_execute', { args: ['rm', { to: '/' }] })).toEqual(
       ['{"args":["rm",{"to":"/"}]}', 'args', 'rm', 'to', '/'].toSorted(byText),
     );
   });
 
-  it('is a line without the words that are null', () => {
+  it('has a command line without null words', () => {
     expect(textsOf('cli_execute', { command: null, binary: 'rm', args: [null, { a: 1 }] })).toEqual(
       [
         '{"command":null,"binary":"rm","args":[null,{"a":1}]}',

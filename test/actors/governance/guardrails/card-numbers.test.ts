@@ -30,8 +30,8 @@ describe('a payment card number', () => {
 
   it.each([
     ['a wrong last digit', '4012888888881882'],
-    ['two digits changed over', '4012888888888181'],
-    ['no network, though its last digit is right', '1234567890123452'],
+    ['two swapped digits', '4012888888888181'],
+    ['no network, although the last digit is right', '1234567890123452'],
     ['a first digit of no network', '9123456789012348'],
     ['no Mastercard below 2221', '2220123456789015'],
     ['no Mastercard above 2720', '2721123456789019'],
@@ -40,25 +40,25 @@ describe('a payment card number', () => {
     ['a Visa of 18 digits', '401288888888188126'],
     ['a Mastercard of 14 digits', '51051051051051'],
     ['an American Express of 16 digits', '3714496353984306'],
-    ['a number that goes on', '40128888888818810'],
-    ['a number that began before', '14012888888881881'],
-  ])('is not seen in %s', (_, number) => {
+    ['a longer number', '40128888888818810'],
+    ['the end of a longer number', '14012888888881881'],
+  ])('is not found in %s', (_, number) => {
     expect(numbersIn(number)).toEqual([]);
   });
 
   it.each<[string, string, string[]]>([
     ['in groups of four', '4012 8888 8888 1881', ['4012 8888 8888 1881']],
-    ['parted by hyphens', '3714-496353-98431', ['3714-496353-98431']],
+    ['separated by hyphens', '3714-496353-98431', ['3714-496353-98431']],
     [
-      'with every digit by itself',
+      'with separate digits',
       '4 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 6',
       ['4 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 6'],
     ],
-    ['behind another number', '12 4012888888881881', ['4012888888881881']],
+    ['after another number', '12 4012888888881881', ['4012888888881881']],
     ['before another number', '4012888888881881 2026 123', ['4012888888881881']],
-    ['behind zeros that a checksum does not see', '000 4222222222222', ['4222222222222']],
+    ['after zeros that a checksum ignores', '000 4222222222222', ['4222222222222']],
     [
-      'beside another one',
+      'next to another one',
       '4012 8888 8888 1881 5555 5555 5555 4444',
       ['4012 8888 8888 1881', '5555 5555 5555 4444'],
     ],
@@ -67,7 +67,7 @@ describe('a payment card number', () => {
     expect(numbersIn(run)).toEqual(numbers);
   });
 
-  it('is found as each of two of which one goes on in the next group', () => {
+  it('is found twice where the second one continues into the next group', () => {
     expect(numbersIn('4222222222222 006')).toEqual(['4222222222222', '4222222222222 006']);
   });
 });

@@ -32,13 +32,13 @@ describe('a call', () => {
     expect(guardrailsOf(removal).checkCall(tool, args as never)).toEqual(byRemoval);
   });
 
-  it('that no rule matches passes', () => {
+  it('that no rule matches is allowed', () => {
     const guardrails = guardrailsOf(removal);
     expect(guardrails.checkCall('cli_execute', { command: 'ls', args: ['-l'] })).toEqual(passed);
     expect(guardrailsOf({}).checkCall('pay', { amount: 5 })).toEqual(passed);
   });
 
-  it('is matched as JSON without blanks, also with its keys sorted', () => {
+  it('is matched as JSON without blanks, also with sorted keys', () => {
     const guardrails = guardrailsOf({ deny_commands: [{ pattern: '"amount":5,"to":"bob"' }] });
     const denial = deniedBy('deny_commands[0]', '"amount":5,"to":"bob"');
     expect(guardrails.checkCall('pay', { amount: 5, to: 'bob' })).toEqual(denial);
@@ -46,7 +46,7 @@ describe('a call', () => {
     expect(guardrails.checkCall('pay', { to: 'bob', amount: 50 })).toEqual(passed);
   });
 
-  it('is matched string by string, free of escapes', () => {
+  it('is matched string by string, without escapes', () => {
     const guardrails = guardrailsOf({
       deny_commands: [{ pattern: 'drop\\s+table' }, { pattern: 'say "x"' }, { pattern: '^stop$' }],
     });
@@ -56,14 +56,14 @@ describe('a call', () => {
     expect(guardrails.checkCall('sql', { q: 'unstop' })).toEqual(passed);
   });
 
-  it('is denied by the first rule of the list, whichever text it matches', () => {
+  it('is denied by the first rule of the list, for any matching text', () => {
     const guardrails = guardrailsOf({ deny_commands: [{ pattern: '^b$' }, { pattern: '"a"' }] });
     expect(guardrails.checkCall('x', { one: 'a', two: 'b' })).toEqual(
       deniedBy('deny_commands[0]', '^b$'),
     );
   });
 
-  it('of a denied tool is denied however its name is joined', () => {
+  it('of a denied tool is denied in each spelling of its name', () => {
     const guardrails = guardrailsOf({ denied_tools: ['pay', 'issue_refund', 'issue-refund'] });
     const byName = (tool: string, rule: string) =>
       deniedBy(rule, `${tool} is a denied tool`, 'denied_tools');
@@ -84,7 +84,7 @@ describe('a call', () => {
     );
   });
 
-  it('never breaks the check, whatever its arguments', () => {
+  it('never breaks the check, with any arguments', () => {
     const guardrails = guardrailsOf({
       deny_commands: [{ pattern: 'never-written-here' }, { pattern: '\\pL{900}' }],
       denied_tools: ['pay'],
@@ -100,7 +100,7 @@ describe('a call', () => {
     );
   });
 
-  it('is denied wherever in its arguments a forbidden string stands', () => {
+  it('is denied for a forbidden string anywhere in its arguments', () => {
     const guardrails = guardrailsOf({
       deny_commands: [{ pattern: '(?i)f\\x{f6}rbidden\\n"\\\\x' }],
     });
@@ -143,7 +143,7 @@ describe('a prompt', () => {
 });
 
 describe('an output', () => {
-  it('passes as it is when no rule matches', () => {
+  it('is unchanged when no rule matches', () => {
     const guardrails = guardrailsOf({
       deny_output: [{ pattern: 'x{3}', action: 'redact' }],
       redact: ['pii'],
@@ -155,7 +155,7 @@ describe('an output', () => {
     });
   });
 
-  it('is redacted by every rule that matches, each on the text as it came', () => {
+  it('is redacted by every matching rule, each on the original text', () => {
     const guardrails = guardrailsOf({
       deny_output: [
         { pattern: 'token=', action: 'redact' },
@@ -174,7 +174,7 @@ describe('an output', () => {
     });
   });
 
-  it('is blocked before anything is redacted, whatever the order of the rules', () => {
+  it('is blocked before any redaction, for any order of the rules', () => {
     const rule = fc.record({
       pattern: fc.constantFrom('a', 'b', 'ab', '[a-c]b', 'c'),
       action: fc.constantFrom('block' as const, 'redact' as const),
@@ -217,7 +217,7 @@ describe('an output', () => {
     );
   });
 
-  it('that is no text is blocked', () => {
+  it('that is not a string is blocked', () => {
     expect(guardrailsOf({ redact: ['email'] }).checkOutput(null as never)).toEqual({
       kind: 'blocked',
       denial: 'denied by guardrail: the output could not be checked',
@@ -226,7 +226,7 @@ describe('an output', () => {
   });
 });
 
-describe('rules that do not stand', () => {
+describe('malformed rules', () => {
   it('are refused together, each at its place', () => {
     const rules = someRules({
       deny_commands: [{ pattern: 'fine' }, { pattern: 'a(?=b)' }],
@@ -250,7 +250,7 @@ describe('rules that do not stand', () => {
     });
   });
 
-  it('are refused when they are no rules at all', () => {
+  it('are refused when they are not rules at all', () => {
     expect(compileGuardrails(null as never)).toMatchObject({ ok: false });
   });
 });

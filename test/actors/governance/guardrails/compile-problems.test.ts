@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { compileGuardrails } from '../../../../src/actors/governance/guardrails/guardrails.ts';
 import { guardrailsOf, someRules } from './some-rules.ts';
 
-describe('rules that are no rules', () => {
+describe('a value that is not a list of rules', () => {
   it.each([[null], [{}], [someRules({ denied_tools: [null as never] })]])(
-    'are refused in a sentence, and nothing is thrown: %j',
+    'is refused with a message, without an exception: %j',
     (rules) => {
       expect(compileGuardrails(rules as never)).toEqual({
         ok: false,
@@ -22,11 +22,11 @@ describe('rules that are no rules', () => {
 describe('guardrails without rules', () => {
   const nothing = guardrailsOf({});
 
-  it('know what they were made of', () => {
+  it('keep their source', () => {
     expect(nothing.rules).toEqual(someRules());
   });
 
-  it('ask for no text of a prompt', () => {
+  it('request no text of a prompt', () => {
     const asked: string[] = [];
     const texts = () => {
       asked.push('asked');
@@ -36,7 +36,7 @@ describe('guardrails without rules', () => {
     expect(asked).toEqual([]);
   });
 
-  it('look neither at a call nor at an output, so that neither can break them', () => {
+  it('read neither a call nor an output, so that neither can break them', () => {
     let deep: any = 'x';
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     expect(nothing.checkCall('pay', { deep })).toEqual({ denial: null, findings: [] });

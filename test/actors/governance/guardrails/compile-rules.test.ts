@@ -84,13 +84,13 @@ const problems = (...place: (string | number)[]) => [
   },
 ];
 
-describe('rules that are compiled', () => {
-  it('are none when none are written', () => {
+describe('compiled rules', () => {
+  it('are empty without source rules', () => {
     expect(compileRules(someRules())).toEqual(none);
     expect(compileRules(someRules({ skills: [] }))).toEqual(none);
   });
 
-  it('are named by their list and their place in it, and told by their message or pattern', () => {
+  it('are named by their list and index, and reported by message or pattern', () => {
     expect(compileRules(every)).toEqual(compiled(''));
   });
 
@@ -100,7 +100,7 @@ describe('rules that are compiled', () => {
     );
   });
 
-  it('are those of the configuration before those of skills', () => {
+  it('have those of the configuration before those of skills', () => {
     const skill = (id: string, name: string) => ({
       id,
       rules: someRules({ denied_tools: [name] }),
@@ -120,8 +120,8 @@ describe('rules that are compiled', () => {
   });
 });
 
-describe('rules that do not stand', () => {
-  it('are left out, and each is a problem in its place', () => {
+describe('malformed rules', () => {
+  it('are omitted, and each is a problem in its place', () => {
     expect(compileRules(broken)).toEqual({
       ...none,
       commands: [ready('deny_commands[0]', 'fine')],
@@ -140,7 +140,7 @@ describe('rules that do not stand', () => {
     expect(compileRules(someRules({ skills })).problems).toEqual(problems('skills', 1));
   });
 
-  it('are a problem of a skill whose rules could not be read, and the others are read', () => {
+  it('are a problem of the unreadable skill, and the others are read', () => {
     const skills = [
       { id: 'a', rules: null },
       { id: 'b', rules: every },

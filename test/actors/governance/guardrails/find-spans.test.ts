@@ -4,7 +4,7 @@ import { findSpans } from '../../../../src/actors/governance/guardrails/find-spa
 import { guardrailsOf } from './some-rules.ts';
 
 describe('the spans of a pattern', () => {
-  it('are its matches from left to right, without the empty ones', () => {
+  it('are its matches from left to right, without empty ones', () => {
     expect(findSpans(RE2JS.compile('a*'), 'baab\u{1f600}a')).toEqual({
       spans: [
         { start: 1, end: 3 },
@@ -14,7 +14,7 @@ describe('the spans of a pattern', () => {
     });
   });
 
-  it('are given up when the time for the text is over', () => {
+  it('are dropped when the time for the text is over', () => {
     const times = [0, 101];
     const found = findSpans(RE2JS.compile('x'), 'x'.repeat(100), () => times.shift() ?? 200);
     expect(found).toEqual({
@@ -24,8 +24,8 @@ describe('the spans of a pattern', () => {
   });
 });
 
-describe('a pattern whose every match looks to the end of the text', () => {
-  it('hides all of it in bounded time', () => {
+describe('a pattern whose every match scans to the end of the text', () => {
+  it('hides the whole text in bounded time', () => {
     const text = 'x'.repeat(65_536);
     const guardrails = guardrailsOf({ deny_output: [{ pattern: 'x*y|x', action: 'redact' }] });
     const started = performance.now();
@@ -35,14 +35,14 @@ describe('a pattern whose every match looks to the end of the text', () => {
   });
 });
 
-describe('a pattern that makes other engines back up', () => {
+describe('a pattern that makes other engines backtrack', () => {
   it.each([
     ['(a+)+$', 'a', '!'],
     ['(x+x+)+y', 'x', ''],
     ['(a|a)*b', 'a', ''],
     ['(.*a){20}b', 'a', ''],
     ['(a|b)*a(a|b){20}c', 'ab', ''],
-  ])('%s takes time that grows with the text', (pattern, unit, end) => {
+  ])('%s takes time proportional to the text', (pattern, unit, end) => {
     const guardrails = guardrailsOf({ deny_output: [{ pattern, action: 'block' }] });
     const text = unit.repeat(16_384 / unit.length) + end;
     const started = performance.now();
@@ -51,7 +51,7 @@ describe('a pattern that makes other engines back up', () => {
   });
 });
 
-describe('the time of a pattern', () => {
+describe('the time limit of a pattern', () => {
   /** 25,000 characters, which may take 0.2 s, with two looks at the clock. */
   const text = 'x'.repeat(32) + ' '.repeat(24_968);
   const found = (...times: number[]) =>

@@ -13,16 +13,16 @@ function folded(text: string): { text: string; gaps: readonly number[]; pieces: 
   return { text: folding.text, gaps, pieces };
 }
 
-describe('a text that is folded already', () => {
+describe('a text in folded form', () => {
   it.each([
     ['nothing', ''],
     ['letters', 'abc'],
     ['single blanks between words', 'rm -rf /'],
-    ['a blank at its begin and its end', ' a '],
+    ['a blank at both ends', ' a '],
     ['a blank before a pair of surrogates', 'a \u{1f600}'],
     ['a lone surrogate', 'a\ud800b\udc00'],
-    ['letters with marks that are one character', 'é 한'],
-  ])('is told apart: %s', (_, text) => {
+    ['letters with marks that have one character', 'é 한'],
+  ])('is recognized: %s', (_, text) => {
     expect(foldUnicode(text)).toBeNull();
   });
 });
@@ -36,7 +36,7 @@ describe('a folded text', () => {
     });
   });
 
-  it('has no gap for one blank of its line, and one for the end of a line', () => {
+  it('has no gap for a single blank, and one for the end of a line', () => {
     expect(folded('a\u00a0b\nc')).toEqual({
       text: 'a b c',
       gaps: [3],
@@ -44,7 +44,7 @@ describe('a folded text', () => {
     });
   });
 
-  it('has what tag characters stand for, which models read and nobody sees', () => {
+  it('has the letters of tag characters, which models read and people do not see', () => {
     const tags = [...'rm -rf'].map((letter) =>
       String.fromCodePoint(0xe0000 + letter.charCodeAt(0)),
     );
@@ -60,7 +60,7 @@ describe('a folded text', () => {
     ['\u0430\u0431\u0432 a\u0431\u0432', '\u0430\u0431\u0432 a\u0431\u0432'],
     ['\u0440\u0430\u0443', '\u0440\u0430\u0443'],
     ['\u043f\u0430\u0440\u043e\u043b\u044c:abc', '\u043f\u0430\u0440\u043e\u043b\u044c:abc'],
-  ])('has Latin letters for those that look like them in a word of both: %s', (text, expected) => {
+  ])('has Latin letters in place of look-alikes in a mixed word: %s', (text, expected) => {
     expect(foldUnicode(text)?.folding.text ?? text).toBe(expected);
   });
 
@@ -69,7 +69,7 @@ describe('a folded text', () => {
     expect(folded('a \u200b')).toEqual({ text: 'a ', gaps: [], pieces: ['a', ' '] });
   });
 
-  it('takes blanks for one over what nobody sees', () => {
+  it('joins blanks across invisible characters', () => {
     expect(folded('a \u200b b')).toEqual({
       text: 'a b',
       gaps: [1],
@@ -77,12 +77,12 @@ describe('a folded text', () => {
     });
   });
 
-  it('keeps a blank apart from the mark behind it and from the letter that changes', () => {
+  it('separates a blank from the mark after it and from the letter that changes', () => {
     expect(folded('a ｅ')).toEqual({ text: 'a e', gaps: [], pieces: ['a', ' ', 'ｅ'] });
     expect(folded('a \u0301')?.text).toBe('a \u0301');
   });
 
-  it('joins a mark to the letter before it alone', () => {
+  it('joins a mark only to the letter before it', () => {
     expect(folded('xe\u0301y')).toEqual({
       text: 'xéy',
       gaps: [],
@@ -95,7 +95,7 @@ describe('a folded text', () => {
     });
   });
 
-  it('joins a mark to a letter of two units, at the begin of the text and behind another', () => {
+  it('joins a mark to a letter of two units, at the beginning and after another mark', () => {
     const [letter, mark, joined] = ['\u{11099}', '\u{110ba}', '\u{1109a}'];
     const whole = letter + mark;
     expect(folded(whole)).toEqual({ text: joined, gaps: [], pieces: [whole, whole] });
@@ -117,7 +117,7 @@ describe('a folded text', () => {
     expect(folded('\n\u0301')).toEqual({ text: ' \u0301', gaps: [0], pieces: ['\n', '\u0301'] });
   });
 
-  it('sorts the marks of 32 units together, and those beyond apart', () => {
+  it('sorts at most 32 units of marks together', () => {
     const [above, below] = ['\u0301', '\u0323'];
     expect(folded(`a${above.repeat(30)}${below}`)?.text).toBe(`\u1ea1${above.repeat(30)}`);
     expect(folded(`a${above.repeat(31)}${below}`)?.text).toBe(`á${above.repeat(30)}${below}`);

@@ -24,7 +24,7 @@ describe('a pattern of a rule', () => {
     ['\\^rm\\$', false],
     ['\\\\Arm', false],
     ['\\brm\\B', false],
-  ])('%s asks where a text or a line begins or ends: %s', (source, isAnchored) => {
+  ])('%s uses an anchor of a text or a line: %s', (source, isAnchored) => {
     expect(readGuardrailPattern(source)).toMatchObject({ isAnchored });
   });
 
@@ -32,7 +32,7 @@ describe('a pattern of a rule', () => {
     ['a{1000}'.repeat(5), true],
     ['a{1000}'.repeat(6), false],
     ['(a|bc){0,500}d', true],
-  ])('is small enough once %s is written out: %s', (source, isSound) => {
+  ])('is small enough after %s is expanded: %s', (source, isSound) => {
     expect('source' in readGuardrailPattern(source)).toBe(isSound);
   });
 
@@ -68,7 +68,7 @@ describe('a pattern of a rule', () => {
         'the pattern can match the empty string and so every text; make a part of it mandatory',
       ],
     ),
-  ])('%s is a problem in words', (source, problem) => {
+  ])('%s is a problem with a message', (source, problem) => {
     expect(readGuardrailPattern(source)).toEqual({ problem });
   });
 
@@ -76,16 +76,16 @@ describe('a pattern of a rule', () => {
     ['longer than 2,000 characters', 'x'.repeat(2_001), 'is longer than 2000 characters; split it'],
     ['nested too deeply', `${'('.repeat(600)}a${')+'.repeat(600)}`, 'nests too deeply; flatten it'],
     [
-      'too large when written out',
+      'too large when expanded',
       '\\pL{1000}'.repeat(200),
       'is too large once its repetitions are written out; lower the counts or split it',
     ],
-  ])('%s is a problem, not a crash', (_name, source, problem) => {
+  ])('%s is a problem, without an exception', (_name, source, problem) => {
     expect(readGuardrailPattern(source)).toEqual({ problem: `the pattern ${problem}` });
   });
 });
 
-describe('a pattern at the bounds', () => {
+describe('a pattern at the limits', () => {
   const size = (count: number) => `${'a{1000}'.repeat(5)}a{${count}}`;
 
   it('may have 2,000 characters and no more', () => {
@@ -129,7 +129,7 @@ describe('the problem of a pattern', () => {
       '(a)\\g1',
       'has a backreference, which RE2 cannot match in linear time; rewrite it without one',
     ],
-  ])('is what comes first in it: %s', (source, problem) => {
+  ])('is the first one in it: %s', (source, problem) => {
     expect(readGuardrailPattern(source)).toEqual({ problem: `the pattern ${problem}` });
   });
 
@@ -140,16 +140,16 @@ describe('the problem of a pattern', () => {
       'is too large once its repetitions are written out; lower the counts or split it',
     ],
     [
-      'RE2 finds something new wrong with it',
+      'RE2 reports another error',
       new RE2JSSyntaxException('invalid UTF-8', 'a'),
       'is not RE2 syntax; fix it',
     ],
     [
-      'RE2 fails over it',
+      'RE2 throws',
       new RangeError('Maximum call stack size exceeded'),
       'could not be read by RE2; write it more simply',
     ],
-  ])('is told and not thrown when %s', (_, error, problem) => {
+  ])('is returned and not thrown when %s', (_, error, problem) => {
     vi.spyOn(RE2JS, 'compile').mockImplementation(() => {
       throw error;
     });

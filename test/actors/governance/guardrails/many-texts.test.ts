@@ -19,10 +19,10 @@ function checked(patterns: string[], texts: string[]) {
 describe('a prompt of many texts', () => {
   it.each<[string, string[], string[], number]>([
     ['at the end of them', ['curl', 'ignore all'], ['ignore all'], 1],
-    ['at a bound of a word', ['\\bstop\\b'], ['stop', 'it'], 0],
-    ['from its begin to its end', ['^stop$'], ['stop'], 0],
-    ['from its begin, among rules without bounds', ['curl', '^stop'], ['stop it'], 1],
-    ['to its end, before rules without bounds', ['stop$', 'curl'], ['please stop'], 0],
+    ['at a word boundary', ['\\bstop\\b'], ['stop', 'it'], 0],
+    ['anchored at both ends', ['^stop$'], ['stop'], 0],
+    ['anchored at its beginning, among rules without anchors', ['curl', '^stop'], ['stop it'], 1],
+    ['anchored at its end, before rules without anchors', ['stop$', 'curl'], ['please stop'], 0],
     ['in its normal form', ['ignore all'], ['ｉｇｎｏｒｅ\u00a0ａｌｌ'], 0],
   ])('is denied for one of them: %s', (_, patterns, texts, index) => {
     expect(checked(patterns, many(...texts, 'harmless'))).toEqual(
@@ -32,24 +32,24 @@ describe('a prompt of many texts', () => {
 
   it.each<[string, string[], string[]]>([
     ['no rule matches any of them', ['curl', 'ignore all'], ['ignore', 'all']],
-    ['a rule matches over two of them alone', ['ignore\\sall'], ['ignore', 'all']],
+    ['a rule matches only across two of them', ['ignore\\sall'], ['ignore', 'all']],
     ['a rule matches none of them whole', ['^stop$'], ['do not stop', 'stop it']],
-  ])('passes when %s', (_, patterns, texts) => {
+  ])('is allowed when %s', (_, patterns, texts) => {
     expect(checked(patterns, many(...texts))).toEqual(passed);
   });
 
-  it('is denied by the first rule of the list, whichever text it matches', () => {
+  it('is denied by the first rule of the list, for any matching text', () => {
     expect(checked(['two', 'one'], many('one', 'two'))).toEqual(deniedBy(0, 'two'));
   });
 });
 
-describe('what is written in another way', () => {
+describe('a text in another spelling', () => {
   it.each<[string, string]>([
     ['in full width', 'ｒｍ －ｒｆ'],
-    ['with marks that nobody sees', 'r\u200bm \u202e-rf'],
+    ['with invisible marks', 'r\u200bm \u202e-rf'],
     ['with wide blanks', 'rm\u3000\u2003-rf'],
-    ['with escapes of JSON', '\\u0072m\\t-rf'],
-  ])('is denied as if it were plain: %s', (_, text) => {
+    ['with JSON escapes', '\\u0072m\\t-rf'],
+  ])('is denied like the plain one: %s', (_, text) => {
     const guardrails = guardrailsOf({
       deny_commands: [{ pattern: 'rm -rf' }],
       deny_prompts: [{ pattern: 'rm -rf' }],

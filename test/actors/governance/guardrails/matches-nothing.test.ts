@@ -19,12 +19,12 @@ describe('a pattern', () => {
     '[^a]|\\b',
     '\\n|(?m:$)',
     'a(?m:$)|\\n(?m:^)|\\b',
-  ])('that can match without taking a character is found out: %s', (source) => {
+  ])('that can match the empty string is detected: %s', (source) => {
     expect(matchesNothing(RE2JS.compile(source))).toBe(true);
   });
 
   it.each(['a', '.', 'a+', '\\s', '^a', 'a$', '\\ba', '\\n', '(?:a|b)+', '(?s:.)'])(
-    'that takes a character wherever it matches is none: %s',
+    'that always takes a character is not reported: %s',
     (source) => {
       expect(matchesNothing(RE2JS.compile(source))).toBe(false);
     },

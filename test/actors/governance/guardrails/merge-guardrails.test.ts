@@ -12,7 +12,7 @@ const base = someRules({
 });
 
 describe('the guardrails of a skill', () => {
-  it('are added under their own name and take nothing away', () => {
+  it('are added under their own name and remove nothing', () => {
     const { rules, problems } = mergeGuardrails(base, {
       id: 'refunds',
       value: {
@@ -77,12 +77,12 @@ describe('the guardrails of a skill', () => {
       [{ path: ['deny_output', 0, 'action'], message: 'this must be one of block, redact' }],
     ],
     [
-      'a list that is none',
+      'a value that is not a list',
       { denied_tools: 'pay' },
       [{ path: ['denied_tools'], message: 'this must be a list, such as [a, b]' }],
     ],
     [
-      'a rule that is text',
+      'a rule that is a string',
       { deny_prompts: ['x'] },
       [{ path: ['deny_prompts', 0], message: 'this must be {pattern, message}' }],
     ],

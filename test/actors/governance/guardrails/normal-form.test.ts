@@ -9,7 +9,7 @@ function normal(text: string): string {
 
 describe('the normal form', () => {
   it.each([
-    ['a text that is plain', 'rm -rf /', 'rm -rf /'],
+    ['a plain text', 'rm -rf /', 'rm -rf /'],
     ['two blanks', 'a  b', 'a b'],
     ['a tab, a line break and a no-break space', 'a\tb\r\nc\u00a0d', 'a b c d'],
     [
@@ -28,13 +28,13 @@ describe('the normal form', () => {
     ['full width', 'ｉｇｎｏｒｅ　ａｌｌ', 'ignore all'],
     ['mathematical letters', '\u{1d422}\u{1d420}n', 'ign'],
     ['ligatures and circled letters', 'ﬁne Ⓐ', 'fine A'],
-    ['marks apart from their letters', 'cafe\u0301 ｅ\u0301', 'café é'],
-    ['a mark behind an invisible one', 'e\u200b\u0301', 'é'],
-    ['Hangul in pieces', '\u1112\u1161\u11ab', '한'],
-    ['half width with its voicing', 'ｶﾞ', 'ガ'],
+    ['letters with separate marks', 'cafe\u0301 ｅ\u0301', 'café é'],
+    ['a mark after an invisible one', 'e\u200b\u0301', 'é'],
+    ['decomposed Hangul', '\u1112\u1161\u11ab', '한'],
+    ['half width with its voicing mark', 'ｶﾞ', 'ガ'],
     ['an escaped line break', 'a\\nb', 'a b'],
-    ['escapes within escapes', 'a\\\\\\\\nb\\\\"c', 'a b"c'],
-    ['escaped letters, of which some are escaped again', '\\u0041\\\\u004bI\\u005cu0041', 'AKIA'],
+    ['nested escapes', 'a\\\\\\\\nb\\\\"c', 'a b"c'],
+    ['escaped letters, some of them escaped twice', '\\u0041\\\\u004bI\\u005cu0041', 'AKIA'],
     ['an escaped pair of surrogates', '\\ud835\\udc22g', 'ig'],
     ['escaped slashes', 'https:\\/\\/a', 'https://a'],
     ['backslashes that escape nothing', 'a\\d \\u12 \\', 'a\\d \\u12 \\'],
@@ -45,7 +45,7 @@ describe('the normal form', () => {
     expect(normal(text)).toBe(expected);
   });
 
-  it('is in normal form itself, but for backslashes that it brings to light', () => {
+  it('is its own normal form, except for backslashes that it reveals', () => {
     const unit = fc.constantFrom(...'a\u0301 \t\u200bｅ\u00a0\u1112\u1161\ud835\udc22\ufe0f');
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 40 }), (text) => {
@@ -54,7 +54,7 @@ describe('the normal form', () => {
     );
   });
 
-  it('is NFKC for texts without blanks and marks that nobody sees', () => {
+  it('is NFKC for texts without blanks and invisible marks', () => {
     const unit = fc.constantFrom(...'ae\u0301\u0323ｅﬁ\u1112\u1161\u11abｶﾞÅ', '\u{1d422}');
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 30 }), (text) => {
@@ -63,7 +63,7 @@ describe('the normal form', () => {
     );
   });
 
-  it('leads back to the least piece that it was made from', () => {
+  it('maps back to the smallest source piece', () => {
     const text = '\\u0041\u200bK  e\u0301\\nx';
     const form = normalForm(text);
     expect(form?.text).toBe('AK é x');
@@ -82,7 +82,7 @@ describe('the normal form', () => {
     expect(piece(0, 2)).toBe('\\u0041\u200bK');
   });
 
-  it('leads back from any place, in order and without gaps but for what nobody sees', () => {
+  it('maps back from any place, in order and without gaps except for invisible characters', () => {
     const unit = fc.constantFrom(...'aｅ \t\u200b\u0301', '\\n', '\\u0041', '\\\\', '\u{1d422}');
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 30 }), (text) => {
@@ -104,20 +104,20 @@ describe('the normal form', () => {
     );
   });
 
-  it('has line breaks for wide blanks where lines and columns count', () => {
+  it('keeps line breaks where lines and columns count', () => {
     expect(normalForm('4111 1111\u00a01111\n1111\t2  3')?.lined()).toBe(
       '4111 1111 1111\n1111\n2\n3',
     );
   });
 
   it.each([
-    ['marks that come in the wrong order', `a${'\u0301\u0323'.repeat(50_000)}`],
-    ['marks sorted the wrong way', `a${'\u0301'.repeat(250_000)}${'\u0323'.repeat(250_000)}`],
+    ['unsorted marks', `a${'\u0301\u0323'.repeat(50_000)}`],
+    ['marks in reverse order', `a${'\u0301'.repeat(250_000)}${'\u0323'.repeat(250_000)}`],
     ['backslashes', '\\'.repeat(1_000_000)],
     ['escaped backslashes', '\\u005c'.repeat(150_000)],
     ['invisible marks', 'a\u200b'.repeat(500_000)],
     ['blanks', ' '.repeat(1_000_000)],
-  ])('takes time that grows with the text alone: %s', (_, text) => {
+  ])('takes time proportional to the text: %s', (_, text) => {
     const began = performance.now();
     normalForm(text);
     expect(performance.now() - began).toBeLessThan(5_000);
@@ -136,7 +136,7 @@ describe('the normal form in lines', () => {
     ['a\\nb', 'a\nb'],
     ['a b\u00a0c', 'a b c'],
     ['a  b\tc\n', 'a\nb\nc\n'],
-  ])('parts %j where a blank stands for more than one', (text, lined) => {
+  ])('separates %j where a blank replaces several', (text, lined) => {
     expect(normalForm(text)?.lined()).toBe(lined);
     expect(normalForm(text)?.text).toBe(lined.replaceAll('\n', ' '));
   });

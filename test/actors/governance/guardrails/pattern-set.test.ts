@@ -69,7 +69,7 @@ const soundPatterns = fc.array(
 );
 
 describe('a set of patterns', () => {
-  it('finds what each of its patterns finds alone', () => {
+  it('finds the same as its single patterns', () => {
     fc.assert(
       fc.property(
         soundPatterns,
@@ -89,7 +89,7 @@ describe('a set of patterns', () => {
     );
   });
 
-  it('finds a pattern without anchors in texts joined by line ends if it is in one of them', () => {
+  it('finds a pattern without anchors in joined texts if it is in one of them', () => {
     fc.assert(
       fc.property(soundPatterns, fc.array(text, { maxLength: 5 }), (sources, texts) => {
         for (const source of sources) {
@@ -104,7 +104,7 @@ describe('a set of patterns', () => {
     );
   });
 
-  it('finds a literal in either case, in every text that holds it', () => {
+  it('finds a literal in either case, in every text that contains it', () => {
     fc.assert(
       fc.property(word, text, text, (literal, before, after) => {
         const insensitive = `(?i)${RE2JS.quote(literal)}`;
@@ -119,14 +119,14 @@ describe('a set of patterns', () => {
     );
   });
 
-  it('knows the letters outside ASCII that (?i) takes for one inside', () => {
+  it('knows the letters outside ASCII that (?i) equates with ASCII ones', () => {
     const set = setOf(['(?i)task', 'task']);
     expect(set.allMatches('ta\u017f\u212a')).toEqual([0]);
     expect(set.allMatches('TASK')).toEqual([0]);
     expect(set.allMatches('task')).toEqual([0, 1]);
   });
 
-  it('tells the first of patterns that match', () => {
+  it('returns the first matching pattern', () => {
     const set = setOf(['\\d{3}', 'needle', '[x-z]{2}']);
     expect(set.firstMatch('a needle and xy')).toBe(1);
     expect(set.firstMatch('xy, a needle, 123')).toBe(0);
@@ -148,7 +148,7 @@ describe('a set of patterns', () => {
     expect(set.allMatches(words.join(' '))).toEqual(all);
   });
 
-  it('finds the same when many patterns begin alike', () => {
+  it('finds the same when many patterns have the same beginning', () => {
     const sources = Array.from({ length: 300 }, (_, index) => `pass\\w{1,3}${index % 7}.*key`);
     const set = setOf([...sources, '\\d{5}', 'password']);
     const fives = sources.flatMap((_, index) => (index % 7 === 5 ? [index] : []));

@@ -87,12 +87,9 @@ const hides: [string, string[]][] = [
 
 const cases = hides.flatMap(([name, texts]) => texts.map((text): [string, string] => [name, text]));
 
-describe('what identifies a person or a place', () => {
-  it.each(cases)(
-    'is hidden by %s where it stands in brackets, and nowhere else: %s',
-    (name, text) => {
-      const plain = text.replaceAll(/[[\]]/g, '');
-      expect(shown(name, plain)).toBe(text.replaceAll(/\[[^\]]*\]/g, `[redacted:${name}]`));
-    },
-  );
+describe('personal data', () => {
+  it.each(cases)('is hidden by %s where it is in brackets, and nowhere else: %s', (name, text) => {
+    const plain = text.replaceAll(/[[\]]/g, '');
+    expect(shown(name, plain)).toBe(text.replaceAll(/\[[^\]]*\]/g, `[redacted:${name}]`));
+  });
 });

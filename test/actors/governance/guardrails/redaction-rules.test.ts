@@ -54,7 +54,7 @@ describe('a redaction rule', () => {
     ['ip_address', '192.0.2.255'],
     ['ip_address', '2001:db8::1'],
     ['ip_address', '::ffff:10.0.0.1'],
-  ])('%s takes %s', (name, secret) => {
+  ])('%s hides %s', (name, secret) => {
     const tail = name === 'private_key' && !secret.includes('END') ? '' : ', end';
     expect(shown(name, `It is: ${secret}${tail}`)).toBe(`It is: [redacted:${name}]${tail}`);
     const group = redactionRules(['pii']).some((rule) => rule.name === name) ? 'pii' : 'secrets';
@@ -80,7 +80,7 @@ describe('a redaction rule', () => {
     ['pii', '000-12-3456, 666-12-3456, 900-12-3456, 123-00-4567, 123-45-0000, 2123-45-67890'],
     ['pii', '256.1.1.1, 1.2.3, 1.2.3.4.5, 10:20, ::, part 123-456-7890-1234, 20250101-1200'],
     ['pii', '550e8400-e29b-41d4-a716-446655440000, 1732186800000, 3.14159265358979'],
-  ])('of %s leaves alone: %s', (name, text) => {
+  ])('of %s does not hide: %s', (name, text) => {
     expect(shown(name, text)).toBe(text);
   });
 
@@ -95,11 +95,11 @@ describe('a redaction rule', () => {
     ],
     ['phone', '+1 555 010 9999 8765 4321 0000', '[redacted:phone]'],
     ['email', 'a@b.io,c@d.io', '[redacted:email],[redacted:email]'],
-  ])('%s finds its own among neighbours: %s', (name, text, redacted) => {
+  ])('%s finds its match among neighbours: %s', (name, text, redacted) => {
     expect(shown(name, text)).toBe(redacted);
   });
 
-  it('has a name that is known, as have the groups', () => {
+  it('has a known name, as have the groups', () => {
     expect(redactionNames.every(isRedactionName)).toBe(true);
     expect(redactionNames.slice(-2)).toEqual(['secrets', 'pii']);
     expect(['', 'Email', 'toString', '__proto__'].some(isRedactionName)).toBe(false);
@@ -115,13 +115,16 @@ describe('a redaction rule', () => {
 });
 
 describe('the redaction rules of a name', () => {
-  it.each(['', 'emial', 'toString', '__proto__'])('that nobody knows are an error: %j', (name) => {
-    expect(() => redactionRules(['email', name])).toThrow(
-      new RangeError('a redaction rule has an unknown name'),
-    );
-  });
+  it.each(['', 'emial', 'toString', '__proto__'])(
+    'are an error for an unknown name: %j',
+    (name) => {
+      expect(() => redactionRules(['email', name])).toThrow(
+        new RangeError('a redaction rule has an unknown name'),
+      );
+    },
+  );
 
-  it('are none without names', () => {
+  it('are empty without names', () => {
     expect(redactionRules([])).toEqual([]);
   });
 });

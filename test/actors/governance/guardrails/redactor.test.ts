@@ -28,26 +28,26 @@ const byWritten = (index: number) => ({
 });
 const byName = (name: string) => ({ gate: 'redact', decision: 'redact', rule: `redact.${name}` });
 
-describe('a text that is redacted', () => {
-  it('is left alone without rules', () => {
+describe('a redacted text', () => {
+  it('is unchanged without rules', () => {
     expect(redacted('a  b', [])).toEqual({ text: 'a  b', findings: [] });
   });
 
-  it('loses what a rule finds in its normal form alone', () => {
+  it('loses a match that exists only in its normal form', () => {
     expect(redacted('on project\u00a0\u00a0falcon now', ['project falcon'])).toEqual({
       text: 'on [redacted] now',
       findings: [byWritten(0)],
     });
   });
 
-  it('loses what a rule finds as it stands alone', () => {
+  it('loses a match that exists only in its original form', () => {
     expect(redacted('a  b c', ['a  b'])).toEqual({
       text: '[redacted] c',
       findings: [byWritten(0)],
     });
   });
 
-  it('is told of in the order of the rules, wherever each found something', () => {
+  it('is reported in the order of the rules, not of the matches', () => {
     expect(redacted('a  b plain', ['a b', 'plain'], ['email'])).toEqual({
       text: '[redacted] [redacted]',
       findings: [byWritten(0), byWritten(1)],
@@ -58,7 +58,7 @@ describe('a text that is redacted', () => {
     });
   });
 
-  it('names no rule that found only what looks alike', () => {
+  it('names no rule that matched only a look-alike', () => {
     expect(redacted('see logo@2x.png', [], ['email'])).toEqual({
       text: 'see logo@2x.png',
       findings: [],
@@ -69,7 +69,7 @@ describe('a text that is redacted', () => {
     });
   });
 
-  it('loses a token behind wide blanks', () => {
+  it('loses a token after wide blanks', () => {
     const token = 'Bearer\u00a0\u00a0abcdef1234567890';
     expect(redacted(`it is ${token}!`, [], ['bearer_token'])).toEqual({
       text: 'it is [redacted:bearer_token]!',
@@ -77,7 +77,7 @@ describe('a text that is redacted', () => {
     });
   });
 
-  it('loses each of two matches that touch once', () => {
+  it('loses two touching matches with one mark each', () => {
     expect(redacted('xx  end', ['x']).text).toBe('[redacted][redacted]  end');
   });
 
@@ -88,7 +88,7 @@ describe('a text that is redacted', () => {
     });
   });
 
-  it('loses a match that begins with the letter of an escape and is none without it', () => {
+  it('loses a match that starts with the letter of an escape and is invalid without it', () => {
     const token = `npm_${'a1B2c3'.repeat(6)}`;
     expect(redacted(`b\\${token}`, [], ['npm_token'])).toEqual({
       text: 'b\\[redacted:npm_token]',
@@ -96,7 +96,7 @@ describe('a text that is redacted', () => {
     });
   });
 
-  it('is the same when it is redacted again', () => {
+  it('is unchanged when it is redacted again', () => {
     const written = [{ pattern: 'x+', action: 'redact' as const }];
     const redactor = new Redactor(compileRules(someRules({ deny_output: written })));
     const texts = ['a xx', 'x b', 'xxx'].map((text) => redactor.redact(text, null).text);
@@ -104,12 +104,12 @@ describe('a text that is redacted', () => {
   });
 });
 
-describe('a text whose matches cannot be placed', () => {
+describe('a text whose matches cannot be located', () => {
   it('is hidden whole', () => {
     expect(hidden('some words', '\\b')).toBe('[redacted]');
   });
 
-  it('is hidden whole when the rule matches its normal form alone', () => {
+  it('is hidden whole when the rule matches only its normal form', () => {
     expect(hidden('- ａ -', '\\b')).toBe('[redacted]');
   });
 
@@ -120,7 +120,7 @@ describe('a text whose matches cannot be placed', () => {
     );
   });
 
-  it('is hidden from there even where a rule keeps nothing of what it found', () => {
+  it('is hidden from there even where a rule would keep its matches', () => {
     vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(1_000_000);
     expect(redacted(`${'a@2x.png,'.repeat(20)}and more`, [], ['email'])).toEqual({
       text: `${'a@2x.png,'.repeat(15)}a@2x.png[redacted:email]`,

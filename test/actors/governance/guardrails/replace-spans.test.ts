@@ -11,9 +11,9 @@ const replaced = (...given: Given[]) =>
 
 describe('a text in which spans are replaced', () => {
   it.each<[string, string, Given[]]>([
-    ['stays as it is without any', '0123456789', []],
+    ['is unchanged without spans', '0123456789', []],
     [
-      'keeps what lies around them',
+      'keeps the text around them',
       '0[a]34[b]9',
       [
         [1, 3, '[a]'],
@@ -21,7 +21,7 @@ describe('a text in which spans are replaced', () => {
       ],
     ],
     [
-      'is replaced from left to right, whatever their order',
+      'is replaced from left to right, for any order of the spans',
       '[a]234[b]9',
       [
         [5, 9, '[b]'],
@@ -29,7 +29,7 @@ describe('a text in which spans are replaced', () => {
       ],
     ],
     [
-      'has one replacement for each of two that touch',
+      'has one mark for each of two touching spans',
       '0[a][b]56789',
       [
         [1, 3, '[a]'],
@@ -37,7 +37,7 @@ describe('a text in which spans are replaced', () => {
       ],
     ],
     [
-      'has one for two that overlap',
+      'has one mark for two overlapping spans',
       '0[a]6789',
       [
         [1, 4, '[a]'],
@@ -45,7 +45,7 @@ describe('a text in which spans are replaced', () => {
       ],
     ],
     [
-      'has that of the one that is first in the list',
+      'has the mark of the first one in the list',
       '0[b]6789',
       [
         [3, 6, '[b]'],
@@ -53,7 +53,7 @@ describe('a text in which spans are replaced', () => {
       ],
     ],
     [
-      'has one for a span that holds another',
+      'has one mark for a span that contains another',
       '0[a]89',
       [
         [1, 8, '[a]'],
@@ -61,7 +61,7 @@ describe('a text in which spans are replaced', () => {
       ],
     ],
     [
-      'has one for two that begin alike',
+      'has one mark for two with the same beginning',
       '0[a]89',
       [
         [1, 4, '[a]'],
@@ -69,7 +69,7 @@ describe('a text in which spans are replaced', () => {
       ],
     ],
     [
-      'has one for a chain of them, the first of the list',
+      'has one mark for a chain of them, the first of the list',
       '0[a]9',
       [
         [4, 7, '[a]'],
@@ -78,7 +78,7 @@ describe('a text in which spans are replaced', () => {
       ],
     ],
     [
-      'has the first of the list where it comes between the others',
+      'has the first of the list where it is between the others',
       '0[a]9',
       [
         [3, 6, '[a]'],

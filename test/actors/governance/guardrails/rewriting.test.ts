@@ -12,8 +12,8 @@ function rewritten(): Rewriting {
   return made;
 }
 
-describe('a text made from another one', () => {
-  it('is its pieces one after the other', () => {
+describe('a rewritten text', () => {
+  it('is its pieces in order', () => {
     const made = rewritten();
     expect([made.text, made.length]).toEqual(['Bob & Ann <3', 12]);
     const none = new Rewriting('abc');
@@ -23,21 +23,21 @@ describe('a text made from another one', () => {
   it.each<[string, number, number, number, number]>([
     ['of one copy', 0, 3, 0, 3],
     ['of a character within a copy', 6, 7, 10, 11],
-    ['of a piece that was put', 4, 5, 4, 9],
-    ['from a copy into a piece that was put', 2, 5, 2, 9],
-    ['from a piece that was put into a copy', 4, 7, 4, 11],
-    ['over a piece that was put', 0, 6, 0, 10],
-    ['of the second piece that was put', 10, 11, 14, 18],
+    ['of an inserted piece', 4, 5, 4, 9],
+    ['from a copy into an inserted piece', 2, 5, 2, 9],
+    ['from an inserted piece into a copy', 4, 7, 4, 11],
+    ['over an inserted piece', 0, 6, 0, 10],
+    ['of the second inserted piece', 10, 11, 14, 18],
     ['of the last copy', 11, 12, 18, 19],
-    ['of all of it', 0, 12, 0, 19],
-    ['of nothing at its begin', 0, 0, 0, 0],
+    ['of the whole text', 0, 12, 0, 19],
+    ['of nothing at its beginning', 0, 0, 0, 0],
     ['of nothing within it', 5, 5, 0, 0],
-    ['that ends before it begins', 6, 4, 0, 0],
-  ])('says where a span came from: %s', (_, start, end, from, to) => {
+    ['that ends before its beginning', 6, 4, 0, 0],
+  ])('maps a span back to its source: %s', (_, start, end, from, to) => {
     expect(rewritten().sourceOf({ start, end })).toEqual({ start: from, end: to });
   });
 
-  it('takes a piece that was put as one, of however many characters it is', () => {
+  it('treats an inserted piece as one, of any length', () => {
     const made = new Rewriting('½ cup');
     made.put('1/2', 0, 1);
     made.copy(1, 5);
@@ -50,7 +50,7 @@ describe('a text made from another one', () => {
     ]);
   });
 
-  it('says which piece was put around a place of the source', () => {
+  it('names the inserted piece around a place of the source', () => {
     const made = rewritten();
     const around = Array.from({ length: 19 }, (_, place) => made.putAround(place));
     const ampersand = { start: 4, end: 9 };
@@ -64,7 +64,7 @@ describe('a text made from another one', () => {
     expect(new Rewriting('abc').putAround(1)).toBeNull();
   });
 
-  it('says of no piece that it was put around the place where it ends', () => {
+  it('names no inserted piece at the place where it ends', () => {
     const made = new Rewriting('a&amp;');
     made.copy(0, 1);
     made.put('&', 1, 6);
@@ -73,7 +73,7 @@ describe('a text made from another one', () => {
     expect(around).toEqual([null, null, ampersand, ampersand, ampersand, ampersand, null]);
   });
 
-  it('knows nothing of what was left out', () => {
+  it('does not map back to removed text', () => {
     const made = new Rewriting('a---b');
     made.copy(0, 1);
     made.put('', 1, 4);

@@ -66,7 +66,7 @@ describe('a secret', () => {
     ['jwt', 'parts that are no JSON', 'eyJhbGciOiJI.notatoken.x'],
     ['bearer_token', 'words', `bearer ${letters.slice(0, 32)}`],
     ['bearer_token', 'one character too few', 'bearer abcdefghijklmn1'],
-  ])('is not seen: %s in %s', (name, _, text) => {
+  ])('is not found: %s in %s', (name, _, text) => {
     expect(shown(name, `Use ${text} now`)).toBe(`Use ${text} now`);
   });
 

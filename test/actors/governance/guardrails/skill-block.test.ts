@@ -3,8 +3,8 @@ import { readSkillBlock } from '../../../../src/actors/governance/guardrails/mer
 import type { JsonValue } from '../../../../src/machines/json.ts';
 import { someRules } from './some-rules.ts';
 
-describe('the guardrails that a skill wrote', () => {
-  it('are read as they are written, and a list that is missing is empty', () => {
+describe('the guardrails block of a skill', () => {
+  it('is read as written, and a missing list is empty', () => {
     const written = {
       deny_commands: [{ pattern: 'rm' }, { pattern: 'curl', message: 'no network' }],
       deny_output: [
@@ -21,7 +21,7 @@ describe('the guardrails that a skill wrote', () => {
     [{}],
     [{ deny_commands: null, deny_prompts: null, deny_output: null, denied_tools: null }],
     [{ redact: [], deny_output: [] }],
-  ])('are none: %j', (value) => {
+  ])('is empty: %j', (value) => {
     expect(readSkillBlock(value)).toEqual({ block: someRules() });
   });
 
@@ -31,7 +31,7 @@ describe('the guardrails that a skill wrote', () => {
 
   it.each<[string, JsonValue, [(string | number)[], string][]]>([
     [
-      'keys that nobody knows',
+      'unknown keys',
       { deny_comand: [], on: true },
       [
         [['deny_comand'], 'unknown key; did you mean deny_commands?'],
@@ -39,7 +39,7 @@ describe('the guardrails that a skill wrote', () => {
       ],
     ],
     [
-      'keys of a rule that nobody knows',
+      'unknown keys of a rule',
       {
         deny_commands: [{ pattern: 'a', action: 'block' }],
         deny_prompts: [{ pattern: 'a' }, { pattern: 'b', mesage: 'c' }],
@@ -52,7 +52,7 @@ describe('the guardrails that a skill wrote', () => {
       ],
     ],
     [
-      'what is no text',
+      'a value that is not a string',
       {
         deny_commands: [{}, { pattern: 'a', message: false }],
         deny_output: [{ pattern: 1, action: 'redact' }],
@@ -66,7 +66,7 @@ describe('the guardrails that a skill wrote', () => {
       ],
     ],
     [
-      'names that are blank',
+      'blank names',
       { denied_tools: [''], redact: ['email', ' \t'] },
       [
         [['denied_tools', 0], 'this must not be empty; write a name'],
@@ -74,7 +74,7 @@ describe('the guardrails that a skill wrote', () => {
       ],
     ],
     [
-      'rules that are none',
+      'values that are not rules',
       { deny_commands: ['rm'], deny_output: [null] },
       [
         [['deny_commands', 0], 'this must be {pattern, message}'],
@@ -82,12 +82,12 @@ describe('the guardrails that a skill wrote', () => {
       ],
     ],
     [
-      'an action that is missing',
+      'a missing action',
       { deny_output: [{ pattern: 'a' }] },
       [[['deny_output', 0, 'action'], 'this must be one of block, redact']],
     ],
     [
-      'lists that are none',
+      'values that are not lists',
       { deny_prompts: 'a', redact: {} },
       [
         [['deny_prompts'], 'this must be a list, such as [a, b]'],
@@ -104,7 +104,7 @@ describe('the guardrails that a skill wrote', () => {
         ],
       ],
     ],
-  ])('are refused with %s, each told in its place', (_, value, problems) => {
+  ])('is refused with %s, each reported in its place', (_, value, problems) => {
     expect(readSkillBlock(value)).toEqual(problems.map(([path, message]) => ({ path, message })));
   });
 });

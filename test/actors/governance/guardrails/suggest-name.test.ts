@@ -6,6 +6,6 @@ it.each([
   ['phnoe', 'did you mean phone?'],
   ['address', 'use one of email, phone, or remove it'],
   ['', 'use one of email, phone, or remove it'],
-])('tells who wrote %j what to write', (written, told) => {
+])('a misspelled name %j is answered with the right one', (written, told) => {
   expect(suggestName(written, ['email', 'phone'])).toBe(told);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { undoEscapes } from '../../../../src/actors/governance/guardrails/normal-form.ts';
 
-describe('a text whose escapes are undone', () => {
-  it('is left alone without backslashes', () => {
+describe('a text with undone escapes', () => {
+  it('is unchanged without backslashes', () => {
     expect(undoEscapes('n u0041 /"')).toBeNull();
     expect(undoEscapes('')).toBeNull();
   });
@@ -22,7 +22,7 @@ describe('a text whose escapes are undone', () => {
     expect(undoEscapes(text)?.text).toBe(undone);
   });
 
-  it('leads back to each escape', () => {
+  it('maps back to each escape', () => {
     const undone = undoEscapes('a\\u0041\\\\nb');
     expect(undone?.text).toBe('aA\nb');
     const places = [0, 1, 2, 3].map((start) => undone?.sourceOf({ start, end: start + 1 }));

@@ -27,18 +27,18 @@ describe('the kind of a character', () => {
 });
 
 describe('the table of code units', () => {
-  it('holds the kind of each', () => {
+  it('contains the kind of each', () => {
     const units = Array.from({ length: 0x1_0000 }, (_, unit) => kindOf(String.fromCharCode(unit)));
     expect([...unitKinds()]).toEqual(units);
   });
 
-  it('is made once', () => {
+  it('is created once', () => {
     expect(unitKinds()).toBe(unitKinds());
   });
 });
 
-describe('a table that is made anew', () => {
-  it('holds the kind of each code unit, and of no pair of them', () => {
+describe('a newly created table', () => {
+  it('contains the kind of each code unit, and of no surrogate pair', () => {
     const units = Array.from({ length: 0x1_0000 }, (_, unit) => kindOf(String.fromCharCode(unit)));
     expect([...kindsOfUnits()]).toEqual(units);
   });

@@ -14,7 +14,7 @@ describe('the texts of a value', () => {
     ['a number', 1, []],
     ['nothing', null, []],
     ['keys and values', { a: 'b', c: { d: 1 } }, ['a', 'b', 'c', 'd']],
-    ['plain values as words, and each text', ['rm', 1, true, null], ['rm 1 true null', 'rm']],
+    ['plain values as words, and each string', ['rm', 1, true, null], ['rm 1 true null', 'rm']],
     ['one word', ['rm'], ['rm']],
     ['one number', [1], []],
     ['no words', [], []],

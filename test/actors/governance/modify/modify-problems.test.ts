@@ -37,7 +37,7 @@ it.each([
   ['\\B', empty],
   ['(?m)^', empty],
   ['(?:|x)', empty],
-])('refuses the pattern %s', (pattern, message) => {
+])('a MODIFY pattern %s is refused', (pattern, message) => {
   const rule = { replace: { pattern, with: '' } };
   expect(
     problemsOf({ tools: { pay: { arguments: [{ path: 'a', ...rule }], output: [rule] } } }),
@@ -60,17 +60,20 @@ it.each([
   ['${toString}', lacking],
   ['costs $5', lacking],
   ['${n', unclosed],
-])('refuses to put %s', (text, message) => {
+])('a MODIFY replacement %s is refused', (text, message) => {
   const replace = { pattern: '(?P<n>a)', with: text };
   expect(problemsOf({ tools: { pay: { arguments: [], output: [{ replace }] } } })).toEqual([
     `tools/pay/output/0/replace/with | ${message}`,
   ]);
 });
 
-it.each(['$0', '$1', '${1}', '$n', '${n}', '$$2', '$', '$ 2', '$01'])('puts %s', (text) => {
-  const replace = { pattern: '(?P<n>a)', with: text };
-  expect(problemsOf({ tools: { pay: { arguments: [], output: [{ replace }] } } })).toEqual([]);
-});
+it.each(['$0', '$1', '${1}', '$n', '${n}', '$$2', '$', '$ 2', '$01'])(
+  'a MODIFY replacement %s is inserted',
+  (text) => {
+    const replace = { pattern: '(?P<n>a)', with: text };
+    expect(problemsOf({ tools: { pay: { arguments: [], output: [{ replace }] } } })).toEqual([]);
+  },
+);
 
 const emptyPart = 'a part of this path is empty; write keys and indexes with one dot between them';
 const backslash =
@@ -88,7 +91,7 @@ it.each([
     Array(65).fill('a').join('.'),
     'this path has more than 64 parts; choose a place nearer to the top',
   ],
-])('refuses the path %s', (path, message) => {
+])('a MODIFY path %s is refused', (path, message) => {
   const rules: ArgumentRule[] = [
     { path: 'a', set: 1 },
     { path, set: 1 },
@@ -102,13 +105,13 @@ it.each([
   { path: 'a', set: 1, remove: true },
   { path: 'a', set: 1, replace: { pattern: 'a', with: '' } },
   { path: 'a' },
-])('refuses %j, which does not say one thing', (rule) => {
+])('the rule %j is refused, because it is ambiguous', (rule) => {
   expect(problemsOf({ tools: { pay: { arguments: [rule as ArgumentRule], output: [] } } })).toEqual(
     ['tools/pay/arguments/0 | a rule does one thing; give it one of set, remove and replace'],
   );
 });
 
-it('tells all that is wrong at once', () => {
+it('all errors are reported at once', () => {
   const bad = { pattern: '(', with: '' };
   const rules: ArgumentRule[] = [{ path: '', replace: bad }];
   const tools = {

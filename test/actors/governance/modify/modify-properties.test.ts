@@ -66,7 +66,7 @@ function frozen(value: JsonValue): JsonValue {
 
 const only = [{ tool: 'pay', index: 0 }];
 
-it('never writes to what it is given, and touches no prototype', () => {
+it('MODIFY never writes to its input, and touches no prototype', () => {
   const before = inherited();
   fc.assert(
     fc.property(json.object, fc.array(rule, { maxLength: 6 }), (args, rules) => {
@@ -86,7 +86,7 @@ it('never writes to what it is given, and touches no prototype', () => {
   );
 });
 
-it('applies many rules as it applies them one by one', () => {
+it('MODIFY applies many rules as it applies them one by one', () => {
   fc.assert(
     fc.property(json.object, fc.array(rule, { maxLength: 6 }), (args, rules) => {
       const applied: number[] = [];
@@ -104,7 +104,7 @@ it('applies many rules as it applies them one by one', () => {
   );
 });
 
-it('sets a value once: the second time there is nothing to change', () => {
+it('MODIFY sets a value once: the second time nothing changes', () => {
   const setting = fc.record({ path, set: json.value });
   fc.assert(
     fc.property(json.object, setting, (args, one) => {
@@ -115,7 +115,7 @@ it('sets a value once: the second time there is nothing to change', () => {
   );
 });
 
-it('never throws anything but a ModifyError, and reads no rule but by saying what is wrong', () => {
+it('MODIFY throws only a ModifyError, and its parser only returns problems', () => {
   const anyText = fc.string({ unit: 'binary', maxLength: 12 });
   const part = fc.constantFrom(
     '(',

@@ -41,15 +41,15 @@ const replace = (path: string, pattern: string, text: string) => ({
 describe('a rule that sets', () => {
   it.each<[string, object, string, JsonValue, object]>([
     ['replaces a value', { a: 1 }, 'a', 2, { a: 2 }],
-    ['replaces a value by one of another kind', { a: { b: 1 } }, 'a', [null], { a: [null] }],
-    ['adds what is missing', {}, 'a', 'x', { a: 'x' }],
-    ['makes the objects on the way', {}, 'a.b.c', true, { a: { b: { c: true } } }],
-    ['keeps what is beside it', { a: { x: 1 }, y: 2 }, 'a.b', 3, { a: { x: 1, b: 3 }, y: 2 }],
+    ['replaces a value by one of another type', { a: { b: 1 } }, 'a', [null], { a: [null] }],
+    ['adds a missing value', {}, 'a', 'x', { a: 'x' }],
+    ['creates the missing objects of its path', {}, 'a.b.c', true, { a: { b: { c: true } } }],
+    ['keeps the other keys', { a: { x: 1 }, y: 2 }, 'a.b', 3, { a: { x: 1, b: 3 }, y: 2 }],
     ['reaches into a list', { a: [{ n: 1 }, 5] }, 'a.0.n', 2, { a: [{ n: 2 }, 5] }],
     ['appends at the end of a list', { a: [1] }, 'a.1', 2, { a: [1, 2] }],
     ['appends an object to a list', { a: [] }, 'a.0.n', 2, { a: [{ n: 2 }] }],
-    ['takes digits for a key of an object', { a: { 0: 'x' } }, 'a.0', 'y', { a: { 0: 'y' } }],
-    ['makes objects and never lists', {}, 'a.0', 'x', { a: { 0: 'x' } }],
+    ['uses digits as a key of an object', { a: { 0: 'x' } }, 'a.0', 'y', { a: { 0: 'y' } }],
+    ['creates objects and never lists', {}, 'a.0', 'x', { a: { 0: 'x' } }],
     ['reaches a key with a dot', { 'a.b': 1 }, 'a\\.b', 2, { 'a.b': 2 }],
     ['reaches a key with a backslash', { 'a\\': { b: 1 } }, 'a\\\\.b', 2, { 'a\\': { b: 2 } }],
   ])('%s', (_name, args, path, value, expected) => {
@@ -59,20 +59,20 @@ describe('a rule that sets', () => {
   it.each<[string, object, string, JsonValue]>([
     ['beyond the end of a list', { a: [1] }, 'a.2', 2],
     ['at a key that is no index of a list', { a: [1] }, 'a.b', 2],
-    ['at an index written otherwise', { a: [1] }, 'a.00', 2],
+    ['at an index in another notation', { a: [1] }, 'a.00', 2],
     ['at a negative index', { a: [1] }, 'a.-1', 2],
     ['at the length of a list', { a: [1] }, 'a.length', 2],
     ['through text', { a: 'text' }, 'a.b', 2],
-    ['through the character of a text', { a: 'text' }, 'a.0', 2],
+    ['at a character of a string', { a: 'text' }, 'a.0', 2],
     ['through null', { a: null }, 'a.b', 2],
-    ['where the value is there already', { a: { x: [1], y: 2 } }, 'a', { y: 2, x: [1] }],
+    ['where the value is already set', { a: { x: [1], y: 2 } }, 'a', { y: 2, x: [1] }],
   ])('does not apply %s', (_name, args, path, value) => {
     const result = modified(args, set(path, value));
     expect(result).toEqual({ args, applied: [] });
     expect(result.args).toBe(args);
   });
 
-  it('gives every call a value of its own', () => {
+  it('gives every call its own copy of the value', () => {
     const rule = set('a', { list: [1] });
     const modify = compiled({ tools: { pay: { arguments: [rule], output: [] } } });
     const first = modify.modifyArguments('pay', {}, only).args as { a: { list: number[] } };
@@ -83,7 +83,7 @@ describe('a rule that sets', () => {
 });
 
 describe('a rule that removes', () => {
-  it('takes a key away, and closes the gap in a list', () => {
+  it('removes a key, and closes the gap in a list', () => {
     const rules = [remove('note'), remove('items.0'), remove('items.1.sku')];
     const args = { note: 'x', items: [1, 2, { sku: 3, n: 1 }] };
     expect(modified(args, ...rules)).toEqual({
@@ -102,7 +102,7 @@ describe('a rule that removes', () => {
 });
 
 describe('a rule that replaces', () => {
-  it('changes every match in a text', () => {
+  it('changes every match in a string', () => {
     const args = { to: ['ann@a.example, bob@b.example'] };
     const rule = replace('to.0', '([a-z]+)@(?P<host>[a-z.]+)', '${host}/$1 <$0> $$ ${2}');
     expect(modified(args, rule)).toEqual({
@@ -115,12 +115,12 @@ describe('a rule that replaces', () => {
     });
   });
 
-  it.each([5, true, null, { a: '5' }, ['5']])('leaves %j alone', (value) => {
+  it.each([5, true, null, { a: '5' }, ['5']])('does not change %j', (value) => {
     const args = { value };
     expect(modified(args, replace('value', '5|e', 'x'))).toEqual({ args, applied: [] });
   });
 
-  it('does not apply where there is nothing, where nothing matches, or where it makes the same', () => {
+  it('does not apply to a missing value, without a match, or when nothing changes', () => {
     const args = { a: 'text' };
     const rules = [replace('b', 't', 'x'), replace('a', 'z', 'x'), replace('a', 't', '$0')];
     const result = modified(args, ...rules);
@@ -128,20 +128,20 @@ describe('a rule that replaces', () => {
     expect(result.args).toBe(args);
   });
 
-  it('puts nothing for a group that took no part, and a lone dollar as it is', () => {
+  it('inserts nothing for an unmatched group, and a lone dollar unchanged', () => {
     expect(replaced('ab a', { pattern: 'a(b)?', with: '[$1]$-' })).toEqual({
       text: '[b]$- []$-',
       applied: [1],
     });
   });
 
-  it('counts no character twice when text is outside the basic plane', () => {
+  it('counts no character twice outside the basic plane', () => {
     expect(replaced('😀a😀', { pattern: 'a', with: '😎' }).text).toBe('😀😎😀');
   });
 });
 
-describe('rules together', () => {
-  it('apply in order, each to what the one before made', () => {
+describe('several rules', () => {
+  it('apply in order, each to the result of the one before', () => {
     const rules = [
       set('a', 'one'),
       replace('b', 'x', 'y'),
@@ -175,7 +175,7 @@ describe('names that every object inherits', () => {
     'toString',
     'a.__proto__.x',
     'constructor.prototype.x',
-  ])('are own properties at %s', (path) => {
+  ])('become own properties at %s', (path) => {
     const { args } = modified({}, set(path, 'mine'));
     const [first = ''] = path.split('.');
     expect(Object.keys(args)).toEqual([first]);
@@ -186,7 +186,7 @@ describe('names that every object inherits', () => {
     );
   });
 
-  it('are not there to be removed or replaced', () => {
+  it('cannot be removed or replaced', () => {
     const args = { a: {} };
     for (const path of ['toString', 'a.__proto__', 'a.constructor.name', '__proto__.toString']) {
       expect(modified(args, remove(path), replace(path, '.', 'x')).args).toBe(args);
@@ -194,7 +194,7 @@ describe('names that every object inherits', () => {
     expect({}.toString()).toBe('[object Object]');
   });
 
-  it('survive when the arguments carry them', () => {
+  it('are kept when the arguments contain them', () => {
     const args = JSON.parse('{"__proto__":{"x":"1"},"a":[{"__proto__":2}],"b":1}') as JsonObject;
     const { args: result } = modified(args, set('b', 2), replace('__proto__.x', '1', '3'));
     expect(JSON.stringify(result)).toBe('{"__proto__":{"x":"3"},"a":[{"__proto__":2}],"b":2}');
@@ -204,7 +204,7 @@ describe('names that every object inherits', () => {
   });
 });
 
-describe('a rule that cannot be carried out', () => {
+describe('a rule that cannot be applied', () => {
   const mebibyte = 1024 * 1024;
   const failure = (run: () => unknown) => {
     try {
@@ -215,7 +215,7 @@ describe('a rule that cannot be carried out', () => {
     return undefined;
   };
 
-  it('throws when a text would be longer than 1 MiB, and says no part of it', () => {
+  it('throws when a string would exceed 1 MiB, and does not quote it', () => {
     const text = 'x'.repeat(2048);
     const rule = { pattern: 'x', with: 'secret'.repeat(200) };
     const onOutput = failure(() => replaced(text, { pattern: 'y', with: 'z' }, rule));
@@ -230,7 +230,7 @@ describe('a rule that cannot be carried out', () => {
     });
   });
 
-  it('counts bytes of UTF-8, and lets a text be as long as the limit', () => {
+  it('counts UTF-8 bytes, and accepts a string at the limit', () => {
     const half = 'é'.repeat(mebibyte / 2 - 1);
     expect(replaced(`${half}x`, { pattern: 'x', with: 'ab' }).text).toBe(`${half}ab`);
     expect(failure(() => replaced(`${half}x`, { pattern: 'x', with: 'abc' }))).toBeInstanceOf(
@@ -238,7 +238,7 @@ describe('a rule that cannot be carried out', () => {
     );
   });
 
-  it('gives up on a text that takes too long, with every match a look at all of the rest', () => {
+  it('times out for a string that takes too long, where every match scans the rest', () => {
     const text = 'a'.repeat(mebibyte);
     expect(failure(() => replaced(text, { pattern: 'a(?:.*x)?', with: 'b' }))).toMatchObject({
       code: 'modify_failed',
@@ -246,7 +246,7 @@ describe('a rule that cannot be carried out', () => {
     });
   });
 
-  it('lets a longer text be that it does not change', () => {
+  it('accepts a longer string that it does not change', () => {
     const text = 'x'.repeat(2 * mebibyte);
     expect(replaced(text, { pattern: 'y', with: 'z' }).applied).toEqual([]);
   });

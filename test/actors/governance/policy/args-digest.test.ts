@@ -12,7 +12,7 @@ describe('args_sha256 of a call', () => {
     );
   });
 
-  it('differs when anything differs', () => {
+  it('differs when any part differs', () => {
     const args = [{ a: 1 }, { a: '1' }, { a: [1] }, { a: 1, b: null }, {}];
     const digests = args.flatMap((each) => [argsDigest('pay', each), argsDigest('refund', each)]);
     expect(new Set(digests).size).toBe(10);

@@ -34,7 +34,7 @@ function nested(name: string, value: number): JsonObject {
 const asItIs = (text: string): string => text;
 
 describe('argumentChanges', () => {
-  it('lists what was changed, added and removed, by path', () => {
+  it('lists changed, added and removed values, by path', () => {
     const before = { amount: 899, note: 'x', to: { iban: 'A', name: 'Ann' }, items: [1, 2] };
     const after = { amount: 89.9, to: { iban: 'A', name: 'Bea' }, items: [1, 2, 3], dry: true };
     expect(argumentChanges(before, after, asItIs)).toEqual([
@@ -46,7 +46,7 @@ describe('argumentChanges', () => {
     ]);
   });
 
-  it('takes a name of the language for an argument like any other', () => {
+  it('treats names of the language like any other argument', () => {
     const after = JSON.parse('{"__proto__": 1}') as JsonObject;
     expect(argumentChanges({}, { constructor: 1 }, asItIs)).toEqual([
       { path: 'constructor', after: '1' },
@@ -54,7 +54,7 @@ describe('argumentChanges', () => {
     expect(argumentChanges({}, after, asItIs)).toEqual([{ path: '__proto__', after: '1' }]);
   });
 
-  it('keeps no secret, however it is written, and nothing that could not be looked through', () => {
+  it('contains no secret in any form, and nothing that could not be searched', () => {
     const secret = 'a"b\\c';
     const scrub = (text: string): string => text.replaceAll(secret, '[secret]');
     expect(argumentChanges({ key: secret }, { key: { of: [secret] } }, scrub)).toEqual([
@@ -77,14 +77,14 @@ describe('argumentChanges', () => {
     ]);
   });
 
-  it('says of a long text how long it is, and is bounded whatever a model asked for', () => {
+  it('states the length of a long string, and is bounded for any request of a model', () => {
     const long = 'x'.repeat(2_000);
     expect(argumentChanges({ a: long }, { a: 1 }, asItIs)).toEqual([
       { path: 'a', before: '[2002 characters]', after: '1' },
     ]);
   });
 
-  it('shows a value of 1,024 characters and a path of 256, and of longer ones their length', () => {
+  it('shows a value of 1,024 characters and a path of 256, and only the length of longer ones', () => {
     const name = 'n'.repeat(256);
     const value = 'x'.repeat(1_022);
     expect(argumentChanges({ [name]: value }, {}, asItIs)).toEqual([
@@ -95,7 +95,7 @@ describe('argumentChanges', () => {
     ]);
   });
 
-  it('shows 8,192 characters of all values together, and what still fits after a long one', () => {
+  it('shows 8,192 characters of all values together, and shorter values after a long one', () => {
     const value = 'x'.repeat(1_022);
     const before = Object.fromEntries(numbers(7).map((n) => [`v${n}`, value]));
     const rest = { most: 'y'.repeat(1_021), long: 'yy', fits: 1, over: 2 };
@@ -112,9 +112,9 @@ describe('argumentChanges', () => {
   it.each<[string, JsonValue, JsonValue]>([
     ['a list that becomes a map', [1], { 0: 1 }],
     ['a map that becomes a list', { 0: 1 }, [1]],
-    ['nothing that becomes a map', null, { b: 1 }],
-    ['a map that becomes nothing', { b: 1 }, null],
-  ])('tells of %s as a whole', (_, before, after) => {
+    ['a missing value that becomes a map', null, { b: 1 }],
+    ['a map that is removed', { b: 1 }, null],
+  ])('reports %s as a whole', (_, before, after) => {
     expect(argumentChanges({ a: before }, { a: after }, asItIs)).toEqual([
       { path: 'a', before: JSON.stringify(before), after: JSON.stringify(after) },
     ]);
@@ -127,7 +127,7 @@ describe('argumentChanges', () => {
     expect(JSON.stringify(changes).length).toBeLessThan(longestKept);
   });
 
-  it('scrubs no more than it keeps, however much there is', () => {
+  it('scrubs only the part that it keeps, for any size', () => {
     const wide = hostile.get('100,000 names')![0];
     let seen = 0;
     argumentChanges(wide, {}, (text) => {
@@ -147,7 +147,7 @@ describe('argumentChanges', () => {
     );
   });
 
-  it('finds nothing between a value and itself', () => {
+  it('is empty between a value and itself', () => {
     fc.assert(
       fc.property(anyArguments, (args) => {
         expect(argumentChanges(args, structuredClone(args), asItIs)).toEqual([]);

@@ -59,7 +59,7 @@ describe('the check of output in a worker', () => {
     expect(checked(rules)).toEqual({ kind: 'passed', ...expected });
   });
 
-  it('takes the credentials of the call out of the text', () => {
+  it('removes the credentials of the call from the text', () => {
     expect(checked({ guardrails: null, modify: null }, `a ${secret} b`)).toMatchObject({
       text: 'a [redacted:credential] b',
     });
@@ -88,8 +88,8 @@ describe('the check of output in a worker', () => {
   it.each<[string, LargeOutput['rules']]>([
     ['guardrails', { guardrails: malformed, modify: null }],
     ['MODIFY', { guardrails: null, modify: malformedModify }],
-    ['guardrails while MODIFY is well', { guardrails: malformed, modify }],
-    ['MODIFY while the guardrails are well', { guardrails, modify: malformedModify }],
+    ['guardrails while MODIFY is valid', { guardrails: malformed, modify }],
+    ['MODIFY while the guardrails are valid', { guardrails, modify: malformedModify }],
   ])('fails where rules do not compile: %s', (_, rules) => {
     expect(() => checked(rules)).toThrow('the rules for output do not compile in a worker');
   });

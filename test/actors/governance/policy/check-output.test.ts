@@ -20,7 +20,7 @@ function layers(output: object[], replacements: object[] = []) {
 }
 
 describe('output', () => {
-  it('passes as it is when no layer is on', () => {
+  it('is unchanged when no layer is on', () => {
     expect(checkOutput('pay', 'text', [], { guardrails: null, modify: null })).toEqual({
       kind: 'passed',
       text: 'text',
@@ -36,7 +36,7 @@ describe('output', () => {
     });
   });
 
-  it('is blocked for what its original held, a credential included', () => {
+  it('is blocked for its original content, including a credential', () => {
     const rules = layers([{ pattern: 'key-[0-9a-f]+', action: 'block' }]);
     expect(checkOutput('pay', secret, [secret], rules)).toEqual({
       kind: 'withheld',
@@ -52,7 +52,7 @@ describe('output', () => {
     expect(checked).toMatchObject({ text: 'a [redacted:credential] b [redacted] c' });
   });
 
-  it('is looked at a second time only when it held a credential', () => {
+  it('is checked a second time only when it contained a credential', () => {
     const { guardrails, modify } = layers([]);
     const seen: string[] = [];
     const watched: typeof guardrails = {
@@ -67,7 +67,7 @@ describe('output', () => {
     expect(seen).toEqual(['plain', `a ${secret}`, 'a [redacted:credential]']);
   });
 
-  it('is redacted first and rewritten by MODIFY then', () => {
+  it('is redacted first, then rewritten by MODIFY', () => {
     const rules = layers(
       [{ pattern: 'id-\\d+', action: 'redact' }],
       [

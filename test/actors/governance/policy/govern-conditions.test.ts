@@ -48,7 +48,7 @@ function noting(facts: (CallFacts | undefined)[]) {
 }
 
 describe('a rule on the session', () => {
-  it('gets all calls of the session, those of the run included', async () => {
+  it('reads all calls of the session, including those of the run', async () => {
     const facts: (CallFacts | undefined)[] = [];
     const own = { ...earlier, callId: 'c-1', at: 2 };
     await ruled({ policy: noting(facts), historyOf: async () => [earlier] }, { ran: [own] });
@@ -57,7 +57,7 @@ describe('a rule on the session', () => {
     ]);
   });
 
-  it('gets none where they are too many', async () => {
+  it('reads none where they are too many', async () => {
     const facts: (CallFacts | undefined)[] = [];
     await ruled({ policy: noting(facts), historyOf: async () => null }, { ran: [earlier] });
     expect(facts).toMatchObject([{ ran: null }]);
@@ -75,7 +75,7 @@ describe('a rule on the session', () => {
 describe('a call that MODIFY changed', () => {
   const modify = (): Modification => ({ kind: 'modified', call: changed, rules: [1], changes: [] });
 
-  it('is held by the rule for what it became', async () => {
+  it('is held by the rule for the changed call', async () => {
     const rule = fixture.aDeferRule();
     const policy = aPolicy({ modify, deferRuleOf: () => ({ rule, name: 'defer.tools.pay[1]' }) });
     expect(await ruled({ policy })).toMatchObject({
@@ -97,7 +97,7 @@ describe('a call that MODIFY changed', () => {
     expect(await ruled({ policy })).toMatchObject({ kind: 'deny', layer: 'defer' });
   });
 
-  it('needs the sign-in of the arguments as the model sent them', async () => {
+  it('needs the sign-in level of the arguments from the model', async () => {
     const policy = aPolicy({
       rulesFor: ({ args }) =>
         fixture.toolRules({ requiredAcr: args === changed.args ? null : 'gold' }),

@@ -36,11 +36,11 @@ function govern(policy: Policy, scorer: IntentScorer | null = null, tool = 'issu
   return { actor, ruling: toPromise(actor), logged };
 }
 
-describe('a layer that breaks', () => {
+describe('a layer that throws', () => {
   it.each<[string, Partial<Policy>, string, string]>([
     ['the policy', { rulesFor: breaks }, 'alignment', 'the policy could not be consulted'],
     ['MODIFY', { modify: breaks }, 'modify', 'MODIFY could not be carried out'],
-  ])('is a DENY: %s, and the log says why', async (_name, broken, layer, what) => {
+  ])('denies: %s, and the log has the reason', async (_name, broken, layer, what) => {
     const { ruling, logged } = govern(aPolicy(broken));
     expect(await ruling).toMatchObject({
       kind: 'deny',
@@ -59,7 +59,7 @@ describe('a layer that breaks', () => {
   it.each<[string, IntentScorer | null, Error]>([
     ['that is missing', null, new Error('intent alignment has no judge')],
     ['that throws', breaks, error],
-  ])('is a DENY: a scorer %s', async (_name, scorer, thrown) => {
+  ])('denies: a scorer %s', async (_name, scorer, thrown) => {
     const policy = aPolicy({ rulesFor: () => toolRules({ judgesIntent: true }) });
     const { ruling, logged } = govern(policy, scorer);
     expect(await ruling).toMatchObject({
@@ -75,8 +75,8 @@ describe('a layer that breaks', () => {
   });
 });
 
-describe('governing a call', () => {
-  it('gives the scorer what it compares', async () => {
+describe('a governed call', () => {
+  it('sends the scorer the compared texts', async () => {
     const questions: unknown[] = [];
     const scorer: IntentScorer = async ({ signal, ...question }) => {
       questions.push(question);
@@ -94,7 +94,7 @@ describe('governing a call', () => {
     ]);
   });
 
-  it('gives the scorer no description of a tool that there is not', async () => {
+  it('sends the scorer no description of an unknown tool', async () => {
     const descriptions: string[] = [];
     const scorer: IntentScorer = async ({ toolDescription }) => {
       descriptions.push(toolDescription);
@@ -105,7 +105,7 @@ describe('governing a call', () => {
     expect(descriptions).toEqual(['']);
   });
 
-  it('says nothing of a scorer that gives up because the call is over', async () => {
+  it('records nothing of a scorer that stops because the call is over', async () => {
     const given: AbortSignal[] = [];
     const gaveUp = Promise.withResolvers<void>();
     const scorer: IntentScorer = ({ signal }) =>
@@ -126,7 +126,7 @@ describe('governing a call', () => {
     expect(logged).toEqual([]);
   });
 
-  it('writes into every record how long its layer took', async () => {
+  it('records the duration of each layer', async () => {
     const { records } = await govern(aPolicy()).ruling;
     expect(records).toHaveLength(4);
     for (const { duration } of records) {

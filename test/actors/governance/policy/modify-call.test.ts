@@ -34,13 +34,13 @@ function modified(note: string, refusal: Refusal | null = null) {
   };
 }
 
-describe('modifying a call', () => {
-  it('leaves one alone that no rule changes, and asks nothing about it', () => {
+describe('a call under MODIFY', () => {
+  it('is unchanged without a matching rule, and no question is asked', () => {
     const { asked, modification } = modified('no card');
     expect({ asked, modification }).toEqual({ asked: [], modification: { kind: 'unchanged' } });
   });
 
-  it('gives its new arguments a digest of their own and tells what changed, without secrets', () => {
+  it('gets a new digest for its new arguments and a record of the changes, without secrets', () => {
     const { call, asked, modification } = modified('pin 1234');
     const args = { note: 'pin ****' };
     const made = { ...call, args, argsSha256: argsDigest('pay', args), asked: call.args };
@@ -54,7 +54,7 @@ describe('modifying a call', () => {
     expect(call.args).toEqual({ note: 'pin 1234' });
   });
 
-  it('refuses what it made if that may not run, and says who made it', () => {
+  it('is refused if the changed call may not run, and the reason names MODIFY', () => {
     const refusal: Refusal = { ...aRefusal('pay: no stars'), isMisfit: true };
     expect(modified('pin 1234', refusal).modification).toEqual({
       kind: 'refused',

@@ -43,7 +43,7 @@ describe('the named arguments of a schema', () => {
     [false, {}],
     [false, { type: 'object', properties: {} }],
     [false, { $ref: 'https://example.com/schema' }],
-  ])('are a list: %s for %j', (expected, given) => {
+  ])('are listed: %s for %j', (expected, given) => {
     expect(listsArguments(given)).toBe(expected);
   });
 });

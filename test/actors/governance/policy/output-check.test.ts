@@ -28,19 +28,22 @@ function textOf(length: number): string {
 }
 
 describe('the check of output', () => {
-  it.each([1, 16, 17, 200])('is the same for %i KiB, beside the daemon or in it', async (size) => {
-    const layers = layersWith('never');
-    const text = textOf(size * kibibyte);
-    const checked = await createOutputCheck(layers)('pay', text, [secret], signal);
-    expect(checked).toEqual(checkOutput('pay', text, [secret], layers));
-    expect(checked).toMatchObject({
-      kind: 'passed',
-      text: expect.stringMatching(/^\[redacted:credential\].*\[redacted:credential\]$/s),
-      rewrites: [1],
-    });
-  });
+  it.each([1, 16, 17, 200])(
+    'has the same result for %i KiB, in a worker or in the daemon',
+    async (size) => {
+      const layers = layersWith('never');
+      const text = textOf(size * kibibyte);
+      const checked = await createOutputCheck(layers)('pay', text, [secret], signal);
+      expect(checked).toEqual(checkOutput('pay', text, [secret], layers));
+      expect(checked).toMatchObject({
+        kind: 'passed',
+        text: expect.stringMatching(/^\[redacted:credential\].*\[redacted:credential\]$/s),
+        rewrites: [1],
+      });
+    },
+  );
 
-  it('removes a credential from what is large when no rule is on', async () => {
+  it('removes a credential from large output when no rule is on', async () => {
     const check = createOutputCheck({ guardrails: null, modify: null });
     const text = 'x'.repeat(100 * kibibyte);
     expect(await check('pay', text + secret, [secret], signal)).toEqual({
@@ -49,7 +52,7 @@ describe('the check of output', () => {
     });
   });
 
-  it('lets the daemon go on meanwhile', async () => {
+  it('does not block the daemon', async () => {
     let turns = 0;
     const ticking = setInterval(() => void (turns += 1), 1);
     await createOutputCheck(layersWith('never'))('pay', textOf(300 * kibibyte), [], signal);
@@ -57,7 +60,7 @@ describe('the check of output', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it('withholds what is large and blocked', async () => {
+  it('withholds large output that is blocked', async () => {
     const check = createOutputCheck(layersWith(secret));
     expect(await check('pay', textOf(100 * kibibyte), [secret], signal)).toMatchObject({
       kind: 'withheld',
@@ -65,7 +68,7 @@ describe('the check of output', () => {
     });
   });
 
-  it('fails where a rule cannot be carried out, in the same words', async () => {
+  it('fails where a rule cannot be applied, with the same message', async () => {
     const layers = layersWith('never', { pattern: 'e', with: 'e'.repeat(1_000) });
     await expect(
       createOutputCheck(layers)('pay', textOf(100 * kibibyte), [], signal),
@@ -74,24 +77,21 @@ describe('the check of output', () => {
 
   it.each<[string, number, boolean, string[]]>([
     ['up to 16 KiB', 16 * kibibyte, true, [secret]],
-    ['that nothing is looked for in', 17 * kibibyte, false, []],
-  ])(
-    'is done at once for a text %s, whatever becomes of its task',
-    async (_, size, isOn, known) => {
-      const layers = isOn ? layersWith('never') : { guardrails: null, modify: null };
-      const text = textOf(size);
-      const checked = await createOutputCheck(layers)('pay', text, known, AbortSignal.abort());
-      expect(text).toHaveLength(size);
-      expect(checked).toEqual(checkOutput('pay', text, known, layers));
-    },
-  );
+    ['without anything to search', 17 * kibibyte, false, []],
+  ])('runs at once for a text %s, also when its task ends', async (_, size, isOn, known) => {
+    const layers = isOn ? layersWith('never') : { guardrails: null, modify: null };
+    const text = textOf(size);
+    const checked = await createOutputCheck(layers)('pay', text, known, AbortSignal.abort());
+    expect(text).toHaveLength(size);
+    expect(checked).toEqual(checkOutput('pay', text, known, layers));
+  });
 
   it.each<[string, Partial<ReturnType<typeof layersWith>>, string[]]>([
     ['guardrails', { guardrails: layersWith('never').guardrails }, []],
     ['MODIFY', { modify: layersWith('never').modify }, []],
     ['a credential', {}, [secret]],
   ])(
-    'is left to a worker for more than 16 KiB and %s, and ends with its task',
+    'runs in a worker for more than 16 KiB and %s, and stops with its task',
     async (_, on, known) => {
       const check = createOutputCheck({ guardrails: null, modify: null, ...on });
       const text = textOf(16 * kibibyte + 1);
@@ -102,7 +102,7 @@ describe('the check of output', () => {
     },
   );
 
-  it('ends with its task', async () => {
+  it('stops with its task', async () => {
     const check = createOutputCheck(layersWith('never'));
     const text = textOf(100 * kibibyte);
     await expect(check('pay', text, [], AbortSignal.abort())).rejects.toThrow(/abort/i);

@@ -20,7 +20,7 @@ const version = (sha256: string, rest: Partial<PolicyVersion> = {}): PolicyVersi
 });
 
 describe('a call whose ruling has begun', () => {
-  it('is ruled by that policy to the end, and names it, when another comes into force', async () => {
+  it('keeps its policy to the end, and names it, when another one replaces it', async () => {
     const asked = Promise.withResolvers<Awaited<ReturnType<IntentScorer>>>();
     const first = version('first', {
       scorer: () => asked.promise,
@@ -57,7 +57,7 @@ describe('a call whose ruling has begun', () => {
   });
 });
 
-it('a replaced policy stays for the calls that it ruled on; one of another process is the one in force', () => {
+it('a replaced policy is kept for its calls; a policy of another process is the current one', () => {
   const [first, second] = [version('first'), version('second')];
   const policies = new Policies(first);
   policies.replace(second);

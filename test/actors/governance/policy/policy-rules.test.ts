@@ -55,12 +55,12 @@ describe('a rule with allow: true', () => {
       { amount: 5, note: 'x' },
       { ...nothing, names: { defer: 'defer.tools.pay[0]' } },
     ],
-    ['an argument that the schema does not name', { amount: 5, to: 'x' }, waits],
+    ['an argument outside the schema', { amount: 5, to: 'x' }, waits],
   ])('applies to %s only if the schema names them all', (_, args, expected) => {
     expect(of(allowing, args)).toEqual(expected);
   });
 
-  it('leaves rules that restrict as they are', () => {
+  it('does not change restricting rules', () => {
     const denied = {
       guardrails: { enabled: true, denied_tools: [{ tool: 'pay', when: 'args.amount > 1.0' }] },
     };
@@ -93,7 +93,7 @@ describe('a list of rules', () => {
       { names: { defer: 'defer.tools.pay[1]' }, defer: [['channel:slack:#finance'], 2] },
     ],
     [
-      'an amount of another type, which no condition can be evaluated for',
+      'an amount of another type, which no condition accepts',
       { amount: '1' },
       {},
       { names: { defer: 'defer.tools.pay[1]' }, defer: [['channel:slack:#finance'], 2] },
@@ -110,11 +110,11 @@ describe('a list of rules', () => {
       { ran: null },
       { names: { defer: 'defer.tools.pay[2]' }, defer: [['channel:console:*'], 1] },
     ],
-  ])('applies the first that holds: %s', (_, args, given, expected) => {
+  ])('applies the first one that matches: %s', (_, args, given, expected) => {
     expect(of(refunds, args, given)).toEqual({ ...nothing, ...expected });
   });
 
-  it('adds the demands of the later rule where a condition cannot be evaluated', () => {
+  it('adds the requirements of the later rule where a condition cannot be evaluated', () => {
     const weak = { when: 'args.amount <= 100.0', to: 'channel:console:*', timeout: '9m' };
     const strict = {
       ...finance,
@@ -131,13 +131,13 @@ describe('a list of rules', () => {
     });
   });
 
-  it('keeps the first list of approvers where two lists share nobody', () => {
+  it('keeps the first list of approvers where two lists have no common person', () => {
     const one = { when: 'args.amount <= 100.0', ...ann, approvers: ['c@x.org'] };
     const { defer } = rulesOf(listed(one, finance)).of({ tool: 'pay', args: {} }, facts);
     expect(defer).toMatchObject({ approvers: ['c@x.org'], quorum: 2 });
   });
 
-  it('holds nothing that no rule is for', () => {
+  it('holds no call without a matching rule', () => {
     expect(of(listed({ when: 'args.amount > 5.0', ...ann }), { amount: 5 })).toEqual(nothing);
   });
 
@@ -160,43 +160,43 @@ describe('rules of a tool and of patterns', () => {
 
   it.each<[string, object, JsonObject, unknown[]]>([
     [
-      'the pattern holds a call to which no rule of its own name applies',
+      'the pattern holds a call to which no named rule applies',
       { 'gh_*': holding, gh_create: [open] },
       { private: true },
       [null, [['channel:console:*'], 1]],
     ],
     [
-      'both apply: the strictest counts, at the targets of its own name',
+      'both apply: the strictest counts, at the targets of the named rule',
       { 'gh_*': holding, gh_create: [open] },
       { private: false },
       ['defer.tools.gh_create', [['channel:console:security'], 2]],
     ],
     [
-      'allow: true of its own name ends the search',
+      'allow: true of a named rule ends the search',
       { 'gh_*': holding, gh_create: [{ when: 'args.private == true', allow: true }, security] },
       { private: true },
       ['defer.tools.gh_create[0]', null],
     ],
     [
-      'allow: true of its own name that does not apply leaves the pattern in force',
+      'allow: true of a named rule that does not apply keeps the pattern in force',
       { 'gh_*': holding, gh_create: [{ when: 'args.private == true', allow: true }] },
       { private: false },
       [null, [['channel:console:*'], 1]],
     ],
     [
-      'allow: true of a pattern lets nothing pass that another pattern holds',
+      'allow: true of a pattern does not override another pattern',
       { 'gh_*': [{ allow: true }], '*': holding },
       {},
       [null, [['channel:console:*'], 1]],
     ],
     [
-      'allow: true of a pattern lets nothing pass that its own name holds',
+      'allow: true of a pattern does not override a named rule',
       { '*_create': [{ allow: true }], gh_create: holding },
       {},
       [null, [['channel:console:*'], 1]],
     ],
     [
-      'allow: true of the only pattern lets a call pass',
+      'allow: true of the only pattern allows a call',
       { 'gh_*': [{ when: 'args.private == true', allow: true }, holding] },
       { private: true },
       ['defer.tools.gh_*[0]', null],
@@ -211,7 +211,7 @@ describe('rules of a tool and of patterns', () => {
     expect(named(defer, args)).toEqual(expected);
   });
 
-  it('the highest level of the step-up counts', () => {
+  it('the highest step-up level counts', () => {
     const steps = { '*': 'gold', pay: [{ when: 'args.amount > 100.0', acr: 'silver' }] };
     const ranked = { step_up: { enabled: true, tools: steps, acr_hierarchy: ['silver', 'gold'] } };
     expect([of(ranked, { amount: 101 }), of(ranked, { amount: 1 })]).toEqual([
@@ -234,7 +234,7 @@ describe('rules of a tool and of patterns', () => {
     ]);
   });
 
-  it('every entry of MODIFY that applies changes the call, its own name first', () => {
+  it('every matching entry of MODIFY changes the call, the named rule first', () => {
     const rules = rulesOf({
       modify: { enabled: true, tools: { '*': { arguments: [] }, pay: { arguments: [] } } },
     });
@@ -284,7 +284,7 @@ describe('a condition of another layer', () => {
   });
 });
 
-it('an entry of MODIFY whose condition cannot be evaluated hides no later one', () => {
+it('an entry of MODIFY with a failing condition does not hide later ones', () => {
   const entries = [{ when: 'args.note == "x"', arguments: [] }, { arguments: [] }];
   const rules = rulesOf({ modify: { enabled: true, tools: { pay: entries } } });
   expect(rules.modifyEntriesOf({ tool: 'pay', args: { note: 5 } }, facts)).toEqual([
@@ -322,12 +322,12 @@ describe('a rule in shadow', () => {
   });
 });
 
-it('knows which tools have a rule on the history', () => {
+it('the tools with a rule on the history are known', () => {
   const rules = rulesOf(refunds);
   expect([rules.readsHistory('pay'), rules.readsHistory('other')]).toEqual([true, false]);
 });
 
-it('reads the variables that it is given', () => {
+it('the variables in conditions are read', () => {
   const security = listed({ when: 'environment.STAGE == "test"', allow: true }, ann);
   const held = (environment: Record<string, string>) =>
     rulesOf(security, environment).of({ tool: 'pay', args: {} }, facts).defer !== null;

@@ -28,11 +28,11 @@ function rulesOf(defer: object, args = {}) {
 }
 
 describe('the policy of a configuration', () => {
-  it('lets a tool run that is not listed', () => {
+  it('allows a tool that is not listed', () => {
     expect(rulesOf({ tools: { other: hold } })).toEqual({ ...plain, refusal: null, defer: null });
   });
 
-  it('holds a listed one, with the defaults of the document', () => {
+  it('holds a listed tool, with the defaults of the document', () => {
     expect(rulesOf({ tools: { pay: hold } })).toEqual({
       ...plain,
       refusal: null,
@@ -51,7 +51,7 @@ describe('the policy of a configuration', () => {
     });
   });
 
-  it('takes everything a tool says for itself', () => {
+  it('uses all settings of a tool', () => {
     const own = {
       to: 'channel:slack:#refunds',
       timeout: '90s',
@@ -83,7 +83,7 @@ describe('the policy of a configuration', () => {
     });
   });
 
-  it('holds a tool and steps up for it under either spelling of its name', () => {
+  it('holds and steps up a tool under either spelling of its name', () => {
     const spelt = toolCalled('pay_x');
     const security = securitySchema.parse({
       defer: { enabled: true, tools: { 'pay-x': hold } },
@@ -95,7 +95,7 @@ describe('the policy of a configuration', () => {
     expect(rules.requiredAcr).toBe('gold');
   });
 
-  it('asks nobody to sign in again for a tool while stepping up is off', () => {
+  it('requires no step-up while the layer is off', () => {
     const acr_hierarchy = ['silver', 'gold'];
     const step_up = { enabled: false, tools: { pay: 'gold' }, acr_hierarchy };
     const policy = createPolicy({ security: securitySchema.parse({ step_up }), tools, ...off });
@@ -108,25 +108,25 @@ describe('the policy of a configuration', () => {
 
   it.each<[string, object, object]>([
     ['is off', { enabled: false, drift: {} }, { judgesIntent: false, drift: null }],
-    ['looks for no drift', { enabled: true }, { judgesIntent: true, drift: null }],
+    ['has no drift check', { enabled: true }, { judgesIntent: true, drift: null }],
     [
-      'looks for a drift',
+      'has a drift check',
       { enabled: true, drift: { window: 7, drift_threshold: 0.2, monotone_n: 4 } },
       { judgesIntent: true, drift: { window: 7, driftThreshold: 0.2, monotoneN: 4 } },
     ],
-  ])('says so when intent alignment %s', (_, intent_alignment, rules) => {
+  ])('reports when intent alignment %s', (_, intent_alignment, rules) => {
     const security = securitySchema.parse({ intent_alignment });
     const policy = createPolicy({ security, tools, ...off });
     expect(policy.rulesFor(aCall({ tool: 'pay' }))).toMatchObject(rules);
   });
 
-  it('tells callers apart where every caller is known', () => {
+  it('distinguishes callers where every caller is known', () => {
     const security = securitySchema.parse({ defer: { enabled: true, tools: { pay: hold } } });
     const policy = createPolicy({ security, tools, ...off, isAuthOn: true });
     expect(policy.rulesFor(aCall({ tool: 'pay' })).defer?.distinctCallers).toBe(true);
   });
 
-  it('lets everything through as it is while no layer is on', async () => {
+  it('allows everything unchanged while no layer is on', async () => {
     const policy = createPolicy({ security: securitySchema.parse({}), tools, ...off });
     const { signal } = new AbortController();
     expect(policy.refusalOf(aTaskInput().request)).toBeNull();
@@ -168,17 +168,17 @@ describe('the policy of a configuration', () => {
     });
   });
 
-  it('falls back to the default timeout', () => {
+  it('uses the default timeout', () => {
     expect(rulesOf({ default_timeout: '5m', tools: { pay: hold } }).defer?.timeout).toBe(300_000);
   });
 
   it.each<[string, string[], string[], string[] | null]>([
     ['its own list', ['ann@a.io'], ['bob@b.io'], ['ann@a.io']],
     ['the default list when it has none', [], [' BOB@b.io', ' '], ['bob@b.io']],
-    ['the default list when its own holds blanks alone', ['', '  '], ['bob@b.io'], ['bob@b.io']],
+    ['the default list when its own has only blanks', ['', '  '], ['bob@b.io'], ['bob@b.io']],
     ['no list when both are empty', [], [], null],
-    ['no list when both hold blanks alone', [' '], [''], null],
-    ['its own list even when every entry of it is malformed', ['ann'], ['bob@b.io'], ['ann']],
+    ['no list when both have only blanks', [' '], [''], null],
+    ['its own list even when every entry is malformed', ['ann'], ['bob@b.io'], ['ann']],
   ])('gives a tool %s', (_name, approvers, fallback, effective) => {
     const defer = { default_approvers: fallback, tools: { pay: { ...hold, approvers } } };
     expect(rulesOf(defer).defer?.approvers).toEqual(effective);
@@ -188,7 +188,7 @@ describe('the policy of a configuration', () => {
     expect(rulesOf({ enabled: false, tools: { pay: hold } }).defer).toBeNull();
   });
 
-  it('refuses a tool nobody knows, also one named like a property of every object', () => {
+  it('refuses an unknown tool, also one named like a property of every object', () => {
     const policy = createPolicy({ security: securitySchema.parse({}), tools, ...off });
     for (const tool of ['ghost', 'constructor', '__proto__', 'toString']) {
       expect(policy.rulesFor(aCall({ tool }))).toEqual({
@@ -203,7 +203,7 @@ describe('the policy of a configuration', () => {
     }
   });
 
-  it('refuses arguments that the tool would not take, before anybody is asked', () => {
+  it('refuses arguments that the tool would refuse, before an approver is asked', () => {
     const strict = toolCalled('pay', undefined, {
       check: ({ amount }) => (typeof amount === 'number' ? null : 'pay: amount must be a number'),
     });
@@ -218,7 +218,7 @@ describe('the policy of a configuration', () => {
   });
 });
 
-describe('what the approver reads', () => {
+describe('the message for the approver', () => {
   const contextOf = (template: object, args: object): string => {
     const rule = rulesOf({ tools: { pay: { ...hold, ...template } } }).defer;
     return renderContext(rule?.contextTemplate ?? 'no rule', 'pay', args as never);

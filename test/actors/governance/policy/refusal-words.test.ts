@@ -24,7 +24,7 @@ function guardrailsOf(rules: object) {
 describe('the refusal of a call', () => {
   const denying = guardrailsOf({ denied_tools: ['pay'], deny_commands: [{ pattern: 'rm -rf' }] });
 
-  it('says that its arguments were none, before any rule is asked', () => {
+  it('reports invalid arguments before any rule is checked', () => {
     const fault = 'the arguments of pay must be an object';
     expect(refusalOfCall(aCall({ tool: 'pay', fault }), tools, denying)).toEqual({
       text: fault,
@@ -45,7 +45,7 @@ describe('the refusal of a call', () => {
     });
   });
 
-  it('looks at the arguments with the guardrails, and at nothing without them', () => {
+  it('needs guardrails to look at the arguments', () => {
     const call = aCall({ tool: 'look', args: { line: 'rm -rf /' } });
     expect(refusalOfCall(call, tools, denying)).toEqual({
       text: 'denied by guardrail: rm -rf',
@@ -67,7 +67,7 @@ describe('the refusal of a message', () => {
     });
   });
 
-  it('is none for what no rule denies, and none without guardrails', () => {
+  it('is none without a denying rule, and none without guardrails', () => {
     const guardrails = guardrailsOf({ deny_prompts: [{ pattern: 'never' }] });
     expect([refusalOfPrompt(request, guardrails), refusalOfPrompt(request, null)]).toEqual([
       null,
@@ -76,7 +76,7 @@ describe('the refusal of a message', () => {
   });
 });
 
-describe('the refusal of somebody who speaks in the task of a requester', () => {
+describe('the refusal of a speaker in the task of a requester', () => {
   const settings = { enabled: true, acr_hierarchy: ['silver', 'gold'], tools: {} };
   const gold = aCaller({ acr: 'gold' });
   const silver = aCaller({ acr: 'silver' });
@@ -85,7 +85,7 @@ describe('the refusal of somebody who speaks in the task of a requester', () => 
     ['less strongly', silver],
     ['without a level', aCaller()],
     ['not at all', null],
-  ])('asks for the level of the requester from who signed in %s', (_, speaker) => {
+  ])('requires the level of the requester from a speaker who signed in %s', (_, speaker) => {
     expect(refusalOfSpeaker(speaker, gold, settings)).toEqual({
       text: 'the task was asked for with acr "gold"; sign in with it to continue the task',
       findings: [{ gate: 'governance', decision: 'deny', rule: 'step_up' }],
@@ -95,9 +95,9 @@ describe('the refusal of somebody who speaks in the task of a requester', () => 
   it.each<[string, Caller | null, Caller | null, boolean]>([
     ['as strongly', gold, gold, true],
     ['more strongly', gold, silver, true],
-    ['less strongly while stepping up is off', silver, gold, false],
-    ['as anybody when there is no requester', silver, null, true],
-  ])('is none for who signed in %s', (_, speaker, requester, enabled) => {
+    ['at a lower level while step-up is off', silver, gold, false],
+    ['at any level when there is no requester', silver, null, true],
+  ])('is none for a speaker who signed in %s', (_, speaker, requester, enabled) => {
     expect(refusalOfSpeaker(speaker, requester, { ...settings, enabled })).toBeNull();
   });
 });

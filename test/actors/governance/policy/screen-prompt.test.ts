@@ -18,7 +18,7 @@ function screened(policy: Partial<Policy>) {
 }
 
 describe('the screening of a message', () => {
-  it('tells what the policy says of this message, and how long it took', () => {
+  it('returns the ruling of the policy on this message, and its duration', () => {
     const asked: unknown[] = [];
     const refusal = aRefusal();
     const refusalOf: Policy['refusalOf'] = (message) => {
@@ -31,11 +31,11 @@ describe('the screening of a message', () => {
     expect({ asked, logged }).toEqual({ asked: [request], logged: [] });
   });
 
-  it('lets a message pass that nothing stands against', () => {
+  it('allows a message without a denial', () => {
     expect(screened({}).screening.refusal).toBeNull();
   });
 
-  it('refuses a message that cannot be looked at, and the log says why', () => {
+  it('refuses a message that cannot be read, and the log has the reason', () => {
     const refusalOf = (): never => {
       throw error;
     };

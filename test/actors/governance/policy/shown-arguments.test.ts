@@ -4,13 +4,13 @@ import { shownArguments } from '../../../../src/actors/governance/policy/shown-a
 const hide = (text: string) =>
   text.replaceAll('s3cret', '[redacted]').replaceAll(/pin: \d+/g, '[redacted:pin]');
 
-describe('arguments as people are shown them', () => {
-  it('are those of the call where nothing is to be hidden', () => {
+describe('the arguments as shown to people', () => {
+  it('are those of the call where nothing is hidden', () => {
     const args = { to: 'ann', items: [1, null, { a: true }] };
     expect(shownArguments(args, hide)).toBe(args);
   });
 
-  it('have every text, name and number replaced that the rules find, alone or beside its name', () => {
+  it('have every matching string, name and number replaced, alone or next to its name', () => {
     const args = {
       to: 's3cret',
       pin: 4711,
@@ -36,7 +36,7 @@ describe('arguments as people are shown them', () => {
     });
   });
 
-  it('are left out where the search for secrets failed', () => {
+  it('are omitted where the search for secrets failed', () => {
     const broken = (): string => {
       throw new Error('no token');
     };

@@ -172,7 +172,7 @@ describe.each(Object.entries(sensible))('the shortest paths of a call %s', (_, a
   walk(asked, alignment, [...first, ...passing]);
 });
 
-describe.each(Object.entries(sensible))('with nothing compared, a call %s', (_, asked) => {
+describe.each(Object.entries(sensible))('without a comparison, a call %s', (_, asked) => {
   const isHeld = (asked.rules?.defer ?? null) !== null;
   walk(asked, null, [...first, 'judgingIntent', ...(isHeld ? layers : passing)]);
 });

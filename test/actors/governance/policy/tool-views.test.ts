@@ -20,7 +20,7 @@ const views = createToolViews(
 const seen = (one: Caller | null, surface?: string, of = views) =>
   tools.filter(of.sightOf({ caller: one, surface })).map(({ name }) => name);
 
-describe('views', () => {
+describe('views of tools', () => {
   it('show the tools of all views of a caller, in either spelling, and none without a view', () => {
     expect(seen(caller('support'), 'mcp')).toEqual(['shop__find_order']);
     expect(seen(caller('finance'), 'mcp')).toEqual(['shop__refund']);
@@ -30,12 +30,12 @@ describe('views', () => {
     expect(seen(caller('runtime', runtimeProvider), 'mcp')).toHaveLength(3);
   });
 
-  it('show tools of other programs to holds, and only there', () => {
+  it('show tools of other programs only to holds', () => {
     for (const of of [views, everyTool]) expect(seen(caller('nora'), 'hold', of)).toEqual(['Bash']);
     expect(seen(null, 'mcp', everyTool)).toEqual(served.map(({ name }) => name));
   });
 
-  it('hide nothing from a call that is only explained', () => {
+  it('hide nothing from an explained call', () => {
     for (const surface of ['', undefined]) expect(seen(null, surface)).toHaveLength(4);
   });
 });

@@ -205,7 +205,7 @@ describe('a policy that includes another', () => {
     );
   });
 
-  it('blocks, redacts and refuses what the included one does', async () => {
+  it('blocks, redacts and refuses like the included one', async () => {
     const texts = fc.constantFrom('secret', 'a4', 'se a4 cret', 'please', 'ignore it', 'x');
     await fc.assert(
       fc.asyncProperty(security, security, texts, async (own, included, text) => {

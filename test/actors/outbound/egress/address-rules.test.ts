@@ -61,26 +61,26 @@ const closed = [
   ['1.2.3.4.5', 'no address'],
 ] as const;
 
-describe('the rule for addresses', () => {
+describe('the address rule', () => {
   it.each(['8.8.8.8', '1.1.1.1', '::ffff:8.8.8.8', '2606:4700::1111', '172.32.0.1'])(
-    'lets %s be dialled',
+    'permits a connection to %s',
     (address) => {
       expect(createAddressRules(nothing)(address, false)).toBeNull();
     },
   );
 
-  it.each(openable)('refuses %s as %s unless it is opened', (address, fault) => {
+  it.each(openable)('refuses %s as %s unless it is permitted', (address, fault) => {
     expect(createAddressRules(nothing)(address, false)).toBe(fault);
     expect(createAddressRules(everything)(address, false)).toBeNull();
     expect(createAddressRules(nothing)(address, true)).toBeNull();
   });
 
-  it.each(closed)('refuses %s as %s whatever is opened', (address, fault) => {
+  it.each(closed)('refuses %s as %s under any setting', (address, fault) => {
     expect(createAddressRules(nothing)(address, false)).toBe(fault);
     expect(createAddressRules(everything)(address, true)).toBe(fault);
   });
 
-  it('opens just the networks it is given', () => {
+  it('permits only the given networks', () => {
     const checkAddress = createAddressRules({
       allowPrivateIps: false,
       allowedPrivateCidrs: ['10.1.0.0/16', 'fd12::/32', '127.0.0.1/32'],
@@ -105,7 +105,7 @@ describe('the rule for addresses', () => {
     ]);
   });
 
-  it('refuses every private IPv4 address in every spelling of IPv6 that holds it', () => {
+  it('refuses every private IPv4 address in every IPv6 spelling', () => {
     const checkAddress = createAddressRules(nothing);
     const first = fc.constantFrom([10], [127], [192, 168], [172, 16], [169, 254], [100, 64], [0]);
     fc.assert(
@@ -132,7 +132,7 @@ describe('the rule for addresses', () => {
   });
 });
 
-describe('a network', () => {
+describe('a permitted network', () => {
   it.each([
     ['10.1.0.0', '"10.1.0.0" is no network; write one in CIDR notation, such as 10.1.0.0/16'],
     ['10.1.0.0/33', '"10.1.0.0/33" is no network; write one in CIDR notation, such as 10.1.0.0/16'],

@@ -45,18 +45,21 @@ describe('an address in a URL', () => {
     expect([seen, asked]).toEqual([[], []]);
   });
 
-  it.each(spellings)('is refused as %s even when all is listed but its range', async (host) => {
-    const { port, seen } = await aServer();
-    const listed = ['127.0.0.1', '::1', '::7f00:1', '::', '0.0.0.0', '::ffff:127.0.0.1'];
-    const { egress } = anEgress({ allowedDomains: listed, allowedPrivateCidrs: [] });
-    expect(await failureOf(egress.fetch(`http://${host}:${port}/`))).toMatchObject({
-      message: expect.stringMatching(/is an? (loopback|unspecified|reserved) address/),
-    });
-    expect(seen).toEqual([]);
-  });
+  it.each(spellings)(
+    'is refused as %s even when every range but its own is listed',
+    async (host) => {
+      const { port, seen } = await aServer();
+      const listed = ['127.0.0.1', '::1', '::7f00:1', '::', '0.0.0.0', '::ffff:127.0.0.1'];
+      const { egress } = anEgress({ allowedDomains: listed, allowedPrivateCidrs: [] });
+      expect(await failureOf(egress.fetch(`http://${host}:${port}/`))).toMatchObject({
+        message: expect.stringMatching(/is an? (loopback|unspecified|reserved) address/),
+      });
+      expect(seen).toEqual([]);
+    },
+  );
 
   it.each(['127.0.0.1', '2130706433', '0x7f.1', '127.1', '127.0.0.1.'])(
-    'is let through as %s when it is listed and opened in any spelling',
+    'is permitted as %s when it is listed and permitted in any spelling',
     async (host) => {
       const { port } = await aServer();
       const { egress, records } = anEgress({ allowedDomains: ['0x7f000001'] });
@@ -66,7 +69,7 @@ describe('an address in a URL', () => {
     },
   );
 
-  it('is let through in dev-open when it is private, by name or number', async () => {
+  it('is permitted in dev-open when it is private, by name or number', async () => {
     const { port, seen } = await aServer();
     const { egress } = anEgress({ mode: 'dev-open', allowedDomains: [], allowedPrivateCidrs: [] });
     for (const host of ['127.1', 'anywhere.test']) await egress.fetch(`http://${host}:${port}/`);
@@ -87,7 +90,7 @@ describe('an address in a URL', () => {
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   it.each([
     ['a private address', ['10.0.0.5']],
     ['a metadata address', ['169.254.169.254']],
@@ -109,7 +112,7 @@ describe('a name', () => {
     expect(dials).toEqual([]);
   });
 
-  it('that resolves to metadata is refused in dev-open', async () => {
+  it('that resolves to a metadata address is refused in dev-open', async () => {
     const names = { 'metadata.test': ['169.254.169.254'] };
     const { egress } = anEgress({ mode: 'dev-open', names });
     expect(await failureOf(egress.fetch('http://metadata.test/'))).toMatchObject({
@@ -117,7 +120,7 @@ describe('a name', () => {
     });
   });
 
-  it('is resolved once for each connection, and what was checked is what is dialled', async () => {
+  it('is resolved once for each connection, and the checked address is used', async () => {
     const { port, seen } = await aServer((_request, response) => {
       response.setHeader('Connection', 'close').end('hello');
     });
@@ -144,7 +147,7 @@ describe('a name', () => {
     ).toEqual([['api.example.test', port, ['127.0.0.1']]]);
   });
 
-  it('is dialled at any of its checked addresses that answers', async () => {
+  it('is connected at any of its checked addresses that answers', async () => {
     const { port } = await aServer();
     const { egress } = anEgress({
       allowPrivateIps: true,
@@ -154,7 +157,7 @@ describe('a name', () => {
     expect(await response.text()).toBe('hello');
   });
 
-  it('keeps its connections to itself', async () => {
+  it('shares no connection with another name', async () => {
     const { port, seen } = await aServer();
     const { egress } = anEgress();
     const ask = async (host: string) => (await egress.fetch(`http://${host}:${port}/`)).text();
@@ -174,7 +177,7 @@ describe('a name', () => {
     expect(ofA?.size).toBeLessThan(4);
   });
 
-  it('is looked up again once its connection is more than a minute old', async () => {
+  it('is looked up again when its connection is more than a minute old', async () => {
     const { port, seen } = await aServer();
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -193,7 +196,7 @@ describe('a name', () => {
     expect(young.isDisjointFrom(await askOften())).toBe(true);
   });
 
-  it('that is not found fails as it is, and was allowed', async () => {
+  it('that is not found fails unchanged, and is recorded as permitted', async () => {
     const { egress, records } = anEgress({
       lookup: () => Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' })),
     });
@@ -204,7 +207,7 @@ describe('a name', () => {
     expect(records).toEqual([recorded('api.example.test', null)]);
   });
 
-  it('that nobody answers for in time fails in words', async () => {
+  it('that does not answer in time fails with a message', async () => {
     const { egress } = anEgress({
       lookup: () => new Promise(() => undefined),
       limits: { lookup: 20 },

@@ -19,11 +19,11 @@ it.each([
   ['::1', 'is a loopback address'],
   ['10.0.0.1', 'is a private address'],
   ['169.254.169.254', 'is a metadata address'],
-])('refuses the address %s, which %s, without resolving it', async (host, why) => {
+])('the address %s, which %s, is refused without a look-up', async (host, why) => {
   expect(await checkedAddresses({ host, port: 80 }, check)).toEqual({ ok: false, why });
 });
 
-it('finds an address that may be dialled to be its own', async () => {
+it('a permitted address resolves to itself', async () => {
   expect(await checkedAddresses({ host: '93.184.216.34', port: 80 }, check)).toEqual({
     ok: true,
     addresses: [{ address: '93.184.216.34', family: 4 }],
@@ -35,7 +35,7 @@ it('finds an address that may be dialled to be its own', async () => {
   });
 });
 
-it('refuses the agent itself before anything else is said of the address', async () => {
+it("the agent's own address is refused before any other check", async () => {
   const itself = {
     ...check,
     closedAt: (address: string, port: number) =>
@@ -61,7 +61,7 @@ it.each<[string, () => Promise<{ address: string; family: number }[]>]>([
   ['was found', async () => [{ address: '93.184.216.34', family: 4 }]],
   ['was refused', async () => [{ address: '10.0.0.1', family: 4 }]],
   ['could not be found', () => Promise.reject(new Error('not found'))],
-])('leaves no timer behind a name that %s', async (_, lookup) => {
+])('no timer is left for a name that %s', async (_, lookup) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const looking = checkedAddresses({ host: 'a.test', port: 80 }, { ...check, lookup });
@@ -70,7 +70,7 @@ it.each<[string, () => Promise<{ address: string; family: number }[]>]>([
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('gives a name up when its time is over, and not before', async () => {
+it('a name look-up times out at its limit, not earlier', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let failure: unknown = null;

@@ -74,7 +74,7 @@ describe('a connection of the policy', () => {
   it.each([
     ['a.example.test', 'b.example.test', ['a.example.test']],
     ['127.0.0.1', '127.0.0.1', []],
-  ])('to %s, asked for as %s, names %o and HTTP/1.1', async (hostname, host, named) => {
+  ])('to %s, requested as %s, names %o and HTTP/1.1', async (hostname, host, named) => {
     const { port, hello } = await aListenerForHello();
     const target = { hostname, host, servername: 'b.example.test', protocol: 'https:' };
     await connectTo(aConnectPolicy(), { ...target, port });
@@ -84,7 +84,7 @@ describe('a connection of the policy', () => {
   });
 
   it.each(['10.9.9.9', undefined])(
-    'that ends at %s, which nobody checked, is closed',
+    'that ends at %s, which was not checked, is closed',
     async (remoteAddress) => {
       const { port, seen } = await aServer();
       const dials = hearDials(({ socket }) =>

@@ -40,7 +40,7 @@ async function neverNamed() {
   return { again, failure: failureOf(again()), stop };
 }
 
-describe('a bare connection', () => {
+describe('a plain connection', () => {
   it('opens to a checked address of a listed host and is recorded once', async () => {
     const { port } = await aListener();
     const { egress, records } = anEgress({ allowedDomains: [`*.example.test:${port}`] });
@@ -71,21 +71,21 @@ describe('a bare connection', () => {
     expect(connections()).toBe(0);
   });
 
-  it('that nobody accepts fails as it is, and was allowed', async () => {
+  it('that is refused by the host fails unchanged, and is recorded as permitted', async () => {
     const { egress, records } = anEgress({ allowedDomains: ['*.example.test:1'] });
     const hop = { hostname: 'a.example.test', port: 1 };
     expect(await failureOf(egress.connect(hop, scope))).toMatchObject({ code: 'ECONNREFUSED' });
     expect(records).toEqual([recorded('a.example.test', null)]);
   });
 
-  it('is given up when its signal fires', async () => {
+  it('is aborted by its signal', async () => {
     const { again, failure, stop } = await neverNamed();
     stop.abort(new Error('called off'));
     expect(await failure).toEqual(new Error('called off'));
     expect(await failureOf(again())).toEqual(new Error('called off'));
   });
 
-  it('is closed when it opens after its signal has fired', async () => {
+  it('is closed when it opens after its abort', async () => {
     const { port } = await aListener();
     const { egress } = anEgress({ allowedDomains: [`*.example.test:${port}`] });
     const stop = new AbortController();
@@ -98,7 +98,7 @@ describe('a bare connection', () => {
     expect((await Promise.all(ends)).length).toBe(1);
   });
 
-  it('says what its signal was given when that is no error', async () => {
+  it('rejects with the reason of its signal, also when that is no error', async () => {
     const { failure, stop } = await neverNamed();
     stop.abort('called off');
     expect(await failure).toEqual(new Error('the connection failed', { cause: 'called off' }));
@@ -107,7 +107,7 @@ describe('a bare connection', () => {
   it.each([
     ['opened', 'a.example.test'],
     ['was refused', 'private.example.test'],
-  ])('leaves nothing at its signal once it %s', async (_, hostname) => {
+  ])('leaves no listener on its signal once it %s', async (_, hostname) => {
     const { port } = await aListener();
     const { egress } = anEgress({
       allowedDomains: [`*.example.test:${port}`],

@@ -19,7 +19,7 @@ function readingOf(hosts: EffectiveHosts): [string[], boolean] {
   return [hosts.entries.map(({ source }) => source), hosts.derivesPrivate('keys.test', 443)];
 }
 
-describe('a host that the settings of the operator lead to', () => {
+describe("a host from the operator's settings", () => {
   it.each<[boolean | undefined, boolean | undefined, string, boolean]>([
     [undefined, undefined, 'first', true],
     [true, true, 'first', true],
@@ -28,20 +28,20 @@ describe('a host that the settings of the operator lead to', () => {
     // Whoever vouches for its address has the last word.
     [false, true, 'second', true],
     [false, undefined, 'second', true],
-  ])('named with %s and then with %s is the one of the %s', (before, after, source, isPrivate) => {
+  ])('listed by %s and then by %s belongs to the %s', (before, after, source, isPrivate) => {
     const hosts = effectiveHosts(nothing, [named('first', before)]);
     hosts.add(named('second', after));
     expect(readingOf(hosts)).toEqual([[source], isPrivate]);
   });
 
-  it('is private at its own port alone', () => {
+  it('may be private only at its own port', () => {
     const hosts = effectiveHosts(nothing, [named('first')]);
     expect([443, 80].map((port) => hosts.derivesPrivate('keys.test', port))).toEqual([true, false]);
     expect([443, 80].map((port) => hosts.derives('keys.test', port))).toEqual([true, false]);
   });
 });
 
-describe('a host that may be private', () => {
+describe('a permitted private host', () => {
   it.each([
     ['db.internal', 5432, true],
     ['db.internal', 443, true],
@@ -54,7 +54,7 @@ describe('a host that may be private', () => {
   });
 });
 
-describe('what cannot be read', () => {
+describe('an unreadable entry', () => {
   it.each<[string, () => unknown, string]>([
     [
       'an entry',
@@ -77,7 +77,7 @@ describe('what cannot be read', () => {
       () => readPatterns('workflow_propagation.allowed_hosts', ['a.test', 'a.*.test']),
       'workflow_propagation.allowed_hosts.1: "a.*.test": a * stands for subdomains and only at the start, as in *.example.com',
     ],
-  ])('is told of %s by its path', (_, make, message) => {
+  ])('is reported for %s by its path', (_, make, message) => {
     expect(make).toThrow(new Error(message));
   });
 });

@@ -15,13 +15,13 @@ function behind(cause: Error, others: number): Error {
 const blocked = new EgressError({ host: 'a.test', why: 'is no host', mode: 'allowlist' });
 const stopped = new EgressLimitError('a.test', 'sent nothing for 10 ms');
 
-describe('the egress error behind what a client threw', () => {
+describe("the egress error in the causes of a client's error", () => {
   it.each([blocked, stopped])('is found behind four others, and not behind five: %s', (error) => {
     const found = [0, 1, 4, 5].map((others) => egressCause(behind(error, others)));
     expect(found).toEqual([error, error, error, null]);
   });
 
-  it('is none where errors go round in a circle', () => {
+  it('is none in a circle of causes', () => {
     const error = new Error('terminated');
     error.cause = new Error('closed', { cause: error });
     expect(egressCause(error)).toBeNull();

@@ -18,7 +18,7 @@ const listedExample = {
 };
 
 describe('egress', () => {
-  it('lets a listed host through and records it with its task', async () => {
+  it('permits a listed host and records it with its task', async () => {
     const { port, seen } = await aServer();
     const { egress, records } = anEgress();
     const response = await egress.within(scope, () =>
@@ -35,7 +35,7 @@ describe('egress', () => {
     expect(records).toEqual([recorded('api.example.test', null)]);
   });
 
-  it('serves a bare undici request the same way', async () => {
+  it('serves a plain undici request the same way', async () => {
     const { port } = await aServer();
     const { egress, records } = anEgress();
     const { body } = await egress.within(scope, () =>
@@ -52,7 +52,7 @@ describe('egress', () => {
     ]);
   });
 
-  it('refuses a host that is not listed, in the words of the contract', async () => {
+  it('refuses an unlisted host, with the text of the contract', async () => {
     const { egress, records, asked } = anEgress();
     const failure = await failureOf(
       egress.within(scope, () => egress.fetch('https://example.test/')),
@@ -91,7 +91,7 @@ describe('egress', () => {
     }
   });
 
-  it('lets a host that a setting names be private, at that port alone', async () => {
+  it('permits a private host from a setting, only at that port', async () => {
     const named = await aServer();
     const other = await aServer();
     const endpoints = [{ host: 'Issuer.test.', port: named.port, source: 'auth.providers.0' }];
@@ -116,7 +116,7 @@ describe('egress', () => {
     expect(other.seen).toEqual([]);
   });
 
-  it('lists a host that a skill declares without letting it be private', async () => {
+  it('lists a host that a skill declares without permitting it to be private', async () => {
     const { port, seen } = await aServer();
     const endpoints = [{ host: 'skill.test', port, source: 'skills.pay', skill: 'pay' }];
     const { egress } = anEgress({ endpoints, allowedPrivateCidrs: [] });
@@ -129,7 +129,7 @@ describe('egress', () => {
     expect(seen).toEqual([]);
   });
 
-  it('lets what egress.allowed_private lists be private, at its port alone', async () => {
+  it('permits private hosts of egress.allowed_private, only at their port', async () => {
     const { port } = await aServer();
     const { port: other, seen } = await aServer();
     const { egress } = anEgress({
@@ -146,7 +146,7 @@ describe('egress', () => {
     expect(seen).toEqual([]);
   });
 
-  it('keeps the connections that the daemon may open from tasks', async () => {
+  it('separates connections of the daemon from those of tasks', async () => {
     const { port, seen } = await aServer();
     // A task may ask for the name, and for the address that the daemon finds behind it it may not.
     const { egress } = anEgress({
@@ -166,7 +166,7 @@ describe('egress', () => {
     expect(seen).toHaveLength(4);
   });
 
-  it('shows what may be reached, by whom, with its sources', () => {
+  it('lists the permitted hosts, with their users and sources', () => {
     const endpoints = [
       { host: 'ISSUER.test', port: 8443, source: 'auth.providers.0' },
       { host: '*.maps.test', port: 443, source: 'skills.maps', skill: 'maps' },
@@ -204,11 +204,11 @@ describe('egress', () => {
       '"10.1.0.1/16" has bits set beyond its prefix; write 10.1.0.0/16',
     ],
     [{ endpoints: [{ host: 'a b', port: 1, source: 'model' }] }, 'model: "a b" is no host'],
-  ])('cannot be made of %o', (options, message) => {
+  ])('cannot be created from %o', (options, message) => {
     expect(() => anEgress(options)).toThrow(message);
   });
 
-  it('fails as its record does when nobody listens either', async () => {
+  it('fails as its record does when no server listens either', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as AddressInfo;
@@ -223,7 +223,7 @@ describe('egress', () => {
     expect(await failureOf(egress.fetch(url))).toMatchObject({ cause: failure });
   });
 
-  it('sends nothing when what it does cannot be recorded', async () => {
+  it('sends nothing when a request cannot be recorded', async () => {
     const { port, seen } = await aServer();
     const record = () => {
       throw new Error('the audit log is full');
@@ -237,7 +237,7 @@ describe('egress', () => {
     expect(seen).toEqual([]);
   });
 
-  it('knows on whose behalf it is asked, across asynchronous steps', async () => {
+  it('knows the task of a request across asynchronous steps', async () => {
     const { egress } = anEgress();
     const inside = await egress.within(scope, async () => {
       await Promise.resolve();
@@ -274,7 +274,7 @@ describe('egress', () => {
     expect(records).toEqual([refused, refused]);
   });
 
-  it('refuses a task the Host header of another', async () => {
+  it('refuses a task that sends the Host header of another server', async () => {
     const { port, seen } = await aServer();
     const { egress } = anEgress();
     const url = `http://api.example.test:${port}/`;
@@ -302,7 +302,7 @@ describe('egress', () => {
     expect(seen.map(({ headers }) => headers.host)).toEqual(['sts.eu-west-1.amazonaws.com']);
   });
 
-  it('leaves deny-all the endpoints of the daemon, be it while it serves a task, and tools nothing', async () => {
+  it('under deny-all permits the endpoints of the daemon, also during a task, and nothing to tools', async () => {
     const { port } = await aServer();
     const { egress, records } = anEgress({
       mode: 'deny-all',
@@ -340,7 +340,7 @@ describe('egress', () => {
     ]);
   });
 
-  it('takes no wildcard from an issuer', async () => {
+  it('accepts no wildcard from an issuer', async () => {
     const { egress } = anEgress();
     const endpoint = { host: '*.test', port: 443, source: 'auth.providers.0 (discovered)' };
     expect(() => egress.discovered(endpoint)).toThrow(
@@ -349,7 +349,7 @@ describe('egress', () => {
     expect(egress.hosts).toEqual([listedExample]);
   });
 
-  it('takes nothing from an endpoint that is named again by somebody who vouches for less', async () => {
+  it('keeps the rights of an endpoint that a less trusted source names again', async () => {
     const { port } = await aServer();
     const { egress } = anEgress({
       allowedPrivateCidrs: [],
@@ -359,7 +359,7 @@ describe('egress', () => {
     expect((await egress.fetch(`http://issuer.test:${port}/`)).status).toBe(200);
   });
 
-  it('reads the wildcard of a skill as a pattern, at its port alone', async () => {
+  it('reads the wildcard of a skill as a pattern, at its port only', async () => {
     const { port } = await aServer();
     const endpoint = { host: '*.partner.test', port, source: 'skills.x', skill: 'x' };
     const { egress } = anEgress({ endpoints: [endpoint] });
@@ -394,28 +394,23 @@ describe('egress', () => {
     ['http://elsewhere.test/', 'elsewhere.test is not on the allowlist'],
     ['http://ops@api.example.test/', 'api.example.test has a user name in its URL'],
     ['http://private.example.test/', 'private.example.test resolves to a private address'],
-  ])(
-    'says of %s beforehand, without a record, what it would be refused for: %s',
-    async (url, why) => {
-      const { egress, records } = anEgress({
-        lookup: async (hostname) => {
-          if (hostname === 'unknown.example.test') throw new Error('not found');
-          return [
-            { address: hostname.startsWith('private') ? '10.0.0.1' : '127.0.0.1', family: 4 },
-          ];
-        },
-      });
-      expect(await egress.refusalOf(new URL(url), scope)).toBe(
-        why === null ? null : `egress blocked: ${why} (mode=allowlist)`,
-      );
-      expect(records).toEqual([]);
-    },
-  );
+  ])('predicts for %s, without a record, the reason of a refusal: %s', async (url, why) => {
+    const { egress, records } = anEgress({
+      lookup: async (hostname) => {
+        if (hostname === 'unknown.example.test') throw new Error('not found');
+        return [{ address: hostname.startsWith('private') ? '10.0.0.1' : '127.0.0.1', family: 4 }];
+      },
+    });
+    expect(await egress.refusalOf(new URL(url), scope)).toBe(
+      why === null ? null : `egress blocked: ${why} (mode=allowlist)`,
+    );
+    expect(records).toEqual([]);
+  });
 
   it.each([
     ['the daemon', null],
     ['tasks', scope],
-  ])('ends what %s waits for when it is closed, and sends nothing more', async (_, on) => {
+  ])('aborts a wait for %s when it is closed, and sends nothing more', async (_, on) => {
     const arrived = Promise.withResolvers<void>();
     const { port, seen } = await aServer(() => arrived.resolve());
     const { egress } = anEgress();
@@ -433,7 +428,7 @@ describe('egress', () => {
     expect(seen.length).toBe(1);
   });
 
-  it('honours the signal of its caller', async () => {
+  it('obeys the signal of its caller', async () => {
     const { port } = await aServer(() => undefined);
     const { egress } = anEgress();
     const stop = new AbortController();
@@ -444,7 +439,7 @@ describe('egress', () => {
     expect(await failure).toMatchObject({ message: 'called off' });
   });
 
-  it('is made of the system resolver unless another is given', async () => {
+  it('uses the system resolver unless another one is given', async () => {
     const { port } = await aServer();
     const egress = createEgress({
       mode: 'allowlist',

@@ -27,8 +27,8 @@ function tell(handler: ForwardingHandler, event: keyof ForwardingHandler, told: 
   (handler[event] as (...all: unknown[]) => void).apply(handler, told);
 }
 
-describe('a handler that forwards', () => {
-  it.each(events)('tells its own of %s and of nothing else', (event, told) => {
+describe('a forwarding handler', () => {
+  it.each(events)('informs its owner of %s and of nothing else', (event, told) => {
     const heard: unknown[] = [];
     const own = Object.fromEntries(
       events.map(([name]) => [name, (...all: unknown[]) => void heard.push([name, all])]),
@@ -37,7 +37,7 @@ describe('a handler that forwards', () => {
     expect(heard).toEqual([[event, told]]);
   });
 
-  it.each(events)('lets one pass that has no %s', (event, told) => {
+  it.each(events)('works without %s', (event, told) => {
     expect(() => tell(new ForwardingHandler({}), event, told)).not.toThrow();
   });
 });

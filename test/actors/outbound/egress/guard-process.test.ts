@@ -7,7 +7,7 @@ import { aServer } from './a-server.ts';
 import { anEgress, failureOf } from './an-egress.ts';
 
 describe('a guarded process', () => {
-  it('sends every fetch through the policy, and none once it is let go', async () => {
+  it('sends every fetch through the policy, and none after the guard is removed', async () => {
     const { port, seen } = await aServer();
     const before = { fetch: globalThis.fetch, dispatcher: getGlobalDispatcher() };
     const { egress, records } = anEgress();
@@ -38,7 +38,7 @@ describe('a guarded process', () => {
     expect(await (await fetch(url)).text()).toBe('hello');
   });
 
-  it('is told by the tripwire from one that goes past the policy', async () => {
+  it('is reported by the tripwire for a connection around the policy', async () => {
     const { port } = await aServer();
     const other = await aServer();
     const bypasses = watchSockets();

@@ -22,15 +22,15 @@ function aHop(report: () => void = () => undefined) {
   return { handler, said, heard };
 }
 
-describe('a hop whose name was allowed', () => {
-  it('is reported once, though it fails after its first byte', () => {
+describe('a permitted hop', () => {
+  it('is reported once, although it fails after its first byte', () => {
     const { handler, said, heard } = aHop();
     handler.onRequestStart(controller, {});
     handler.onResponseError(controller, reset);
     expect([said, heard]).toEqual([[null], ['start', reset]]);
   });
 
-  it('is reported once, though it is tried again', () => {
+  it('is reported once, although it is retried', () => {
     const { handler, said, heard } = aHop();
     for (let times = 0; times < 2; times += 1) handler.onRequestStart(controller, {});
     expect([said, heard]).toEqual([[null], ['start', 'start']]);

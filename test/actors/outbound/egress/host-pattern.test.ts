@@ -119,7 +119,7 @@ describe('a host pattern', () => {
     ['-1', null],
     ['8.5', null],
     ['https', null],
-  ])('with the port %j is for %s', (digits, port) => {
+  ])('with the port %j covers %s', (digits, port) => {
     const message = 'the port must be a number from 1 to 65535, as in api.example.com:8443';
     const pattern = { host: 'a.test', isWildcard: false };
     expect(readHostEntry(`a.test:${digits}`)).toEqual(
@@ -144,7 +144,7 @@ describe('a host pattern', () => {
     expect(one.ok && wide.ok && isCoveredBy(one.pattern, wide.pattern)).toBe(expected);
   });
 
-  it('has labels of 63 characters and a name of 253 at most', () => {
+  it('has labels of at most 63 characters and a name of at most 253', () => {
     const label = (length: number) => 'a'.repeat(length);
     const long = [63, 63, 63, 61].map(label).join('.');
     expect([63, 64].map((length) => normaliseHost(`${label(length)}.test`))).toEqual([
@@ -154,7 +154,7 @@ describe('a host pattern', () => {
     expect([long, `${long}a`].map(normaliseHost)).toEqual([long, null]);
   });
 
-  it('is written in the form in which it is compared', () => {
+  it('is written in the form that is compared', () => {
     const written = ['*.BÜCHER.de', 'API.example.com', '[::0001]'].map((text) => {
       const read = readHostPattern(text);
       return read.ok ? writeHostPattern(read.pattern) : read.message;
@@ -181,7 +181,7 @@ describe('a host pattern', () => {
     );
   });
 
-  it('never throws, whatever it is made of', () => {
+  it('never throws, for any pattern', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (text, host) => {
         const first = normaliseHost(host);

@@ -29,7 +29,7 @@ it.each<[string, (handler: LimitHandler) => void]>([
     'became another protocol',
     (handler) => handler.onRequestUpgrade(controller, 101, {}, null as never),
   ],
-])('leaves no timer behind an answer that %s', (_, end) => {
+])('no timer is left for an answer that %s', (_, end) => {
   const handler = aHandler();
   expect(vi.getTimerCount()).toBe(1);
   end(handler);
@@ -38,7 +38,7 @@ it.each<[string, (handler: LimitHandler) => void]>([
   expect(aborted).toEqual([]);
 });
 
-it('ends an answer that is not complete in time', () => {
+it('an answer that is incomplete at the time limit is aborted', () => {
   aHandler();
   vi.advanceTimersByTime(1_000);
   expect(aborted).toMatchObject([
@@ -46,7 +46,7 @@ it('ends an answer that is not complete in time', () => {
   ]);
 });
 
-it('tells its own of the start, and of another protocol', () => {
+it('the owner is informed of the start, and of another protocol', () => {
   const heard: unknown[] = [];
   const own: Dispatcher.DispatchHandler = {
     onRequestStart: (...told) => void heard.push(told),
@@ -62,7 +62,7 @@ it('tells its own of the start, and of another protocol', () => {
   ]);
 });
 
-it('passes as many bytes as the limit, and not one more', () => {
+it('exactly the limit of bytes passes', () => {
   aborted.length = 0;
   const heard: string[] = [];
   const own = { onResponseData: (_: unknown, chunk: Buffer) => void heard.push(String(chunk)) };
@@ -83,7 +83,7 @@ it.each<[string | null, string | null]>([
   ['ECONNRESET', null],
   ['', null],
   [null, null],
-])('words a failure of the code %s as %s', (code, why) => {
+])('a failure of the code %s becomes %s', (code, why) => {
   const told: Error[] = [];
   const own = { onResponseError: (_: unknown, error: Error) => void told.push(error) };
   const handler = new LimitHandler(own, { host: 'a.test', limits: toolLimits, deadline: null });

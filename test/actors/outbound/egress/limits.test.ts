@@ -27,7 +27,7 @@ async function readAll(egress: Egress, url: string): Promise<{ bytes: number; fa
 
 describe('the limits of a task', () => {
   it.each(['gzip', 'br', 'deflate'])(
-    'lets an empty body pass that is said to be %s',
+    'permit an empty body that claims to be %s',
     async (coding) => {
       const { port } = await aServer((_request, response) => {
         response.writeHead(202, { 'content-encoding': coding, 'content-length': '0' }).end();
@@ -72,7 +72,7 @@ describe('the limits of a task', () => {
     ['deflate', deflateSync],
     ['zstd', zstdCompressSync],
     ['gzip, br', (bytes: Buffer) => brotliCompressSync(gzipSync(bytes))],
-  ])('count what %s unpacks to', async (encoding, compress) => {
+  ])('count the unpacked size of %s', async (encoding, compress) => {
     const bomb = compress(Buffer.alloc(16 * mebibyte));
     const { port } = await aServer(({ url }, response) => {
       response.writeHead(url === '/error' ? 500 : 200, { 'content-encoding': encoding });
@@ -97,7 +97,7 @@ describe('the limits of a task', () => {
   it.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
-  ])('let a short answer in %s through, whoever asks', async (encoding, compress) => {
+  ])('permit a short answer in %s for any caller', async (encoding, compress) => {
     const { port } = await aServer((_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding, 'x-kept': 'yes' });
       response.end(compress(Buffer.from('hello'.repeat(1_000))));
@@ -122,7 +122,7 @@ describe('the limits of a task', () => {
     expect(outside).toBe(hello);
   });
 
-  it('let a HEAD through that tells of a long answer', async () => {
+  it('permit a HEAD that announces a long answer', async () => {
     const { port } = await aServer((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '99999999' }).end();
     });
@@ -136,7 +136,7 @@ describe('the limits of a task', () => {
   it.each([
     ['total', { total: 100 }, 'did not answer completely in 100 ms'],
     ['idle', { idle: 100 }, 'sent nothing for 100 ms'],
-  ])('end a slow answer by its %s time', async (kind, limits, why) => {
+  ])('abort a slow answer by its %s time', async (kind, limits, why) => {
     const { port } = await aServer((_request, response) => {
       response.write('a');
       if (kind === 'idle') return;
@@ -152,7 +152,7 @@ describe('the limits of a task', () => {
     expect(bytes).toBeGreaterThan(0);
   });
 
-  it('end a slow answer of a bare request, too', async () => {
+  it('abort a slow answer of a plain request, too', async () => {
     const { port } = await aServer((_request, response) => {
       const drip = setInterval(() => response.write('a'), 10);
       response.on('close', () => clearInterval(drip));
@@ -183,7 +183,7 @@ describe('the limits of a task', () => {
     expect(await body.text().catch((error: unknown) => egressCause(error)?.message)).toBe(expected);
   });
 
-  it('end an answer without headers', async () => {
+  it('abort an answer without headers', async () => {
     const { port } = await aServer(() => undefined);
     const { egress } = anEgress({ limits: { headers: 50 } });
     const { failure } = await readAll(egress, `http://a.example.test:${port}/`);
@@ -203,7 +203,7 @@ describe('the limits of a task', () => {
     });
   });
 
-  it('run while the name is still looked up, and then nothing is sent', async () => {
+  it('include the name look-up, after which nothing is sent', async () => {
     const { port, seen } = await aServer();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -223,7 +223,7 @@ describe('the limits of a task', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/later']);
   });
 
-  it('give way to those a caller sets itself, and to none outside a scope', async () => {
+  it('are replaced by those of the caller, and do not apply outside a scope', async () => {
     const long = 'x'.repeat(100);
     const { promise: impatientEnded, resolve: goOn } = Promise.withResolvers<void>();
     const { port } = await aServer(({ url }, response) => {

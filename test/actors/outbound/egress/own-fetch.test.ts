@@ -24,7 +24,7 @@ function anOwnFetch(url: string) {
   return own.fetch;
 }
 
-describe('the fetch of the daemon for itself', () => {
+describe('the fetch of the daemon to itself', () => {
   it.each(['127.0.0.1', '0.0.0.0'])('reaches the daemon that listens at %s', async (host) => {
     const { port, asked } = await aServer((_, response) => response.end('here'));
     const url = `http://${host}:${port}`;
@@ -50,7 +50,7 @@ describe('the fetch of the daemon for itself', () => {
     expect([text, await (await waiting).text()]).toEqual(['now', 'later']);
   });
 
-  it('refuses every other origin, without asking it', async () => {
+  it('refuses every other origin, without a request', async () => {
     const other = await aServer((_, response) => response.end());
     const { port } = await aServer((_, response) => response.end());
     const fetch = anOwnFetch(`http://127.0.0.1:${port}`);
@@ -82,7 +82,7 @@ describe('the fetch of the daemon for itself', () => {
     expect(asked).toEqual([`GET 127.0.0.1:${port} /`]);
   });
 
-  it('is only made for http', () => {
+  it('supports only http', () => {
     expect(() => createOwnFetch(new URL('https://127.0.0.1/'))).toThrow(
       new TypeError('the own address of the daemon must be http'),
     );
@@ -97,7 +97,7 @@ describe('the fetch of the daemon for itself', () => {
     [400, true],
     [404, true],
     [500, true],
-  ])('hands out an answer of %i: %s', async (status, isAnswer) => {
+  ])('returns an answer of %i: %s', async (status, isAnswer) => {
     const { port } = await aServer((_, response) => {
       response.writeHead(status).end(status === 304 ? undefined : 'here');
     });
@@ -114,7 +114,7 @@ describe('the fetch of the daemon for itself', () => {
     );
   });
 
-  it('ends what it waits for when it is closed, and asks nothing more', async () => {
+  it('aborts its requests when it is closed, and sends nothing more', async () => {
     const arrived = Promise.withResolvers<void>();
     const { port, asked } = await aServer(() => arrived.resolve());
     const own = createOwnFetch(new URL(`http://127.0.0.1:${port}`));

@@ -67,8 +67,8 @@ const itself = 'is the agent itself';
 
 const refusal = /^egress blocked: \S+ is the agent itself$/;
 
-describe.each(modes)('in mode %s the agent itself', (mode) => {
-  it.each(hosts)('is out of reach of a tool as %s', async (host) => {
+describe.each(modes)("in mode %s the agent's own address", (mode) => {
+  it.each(hosts)('is refused for a tool as %s', async (host) => {
     const { port, seen } = await aServer();
     const { egress, records } = anEgress(wideOpen(mode, port));
     egress.listensAt({ address: '127.0.0.1', port });
@@ -94,8 +94,8 @@ describe.each(modes)('in mode %s the agent itself', (mode) => {
   });
 });
 
-describe('the agent itself', () => {
-  it('is out of reach behind a redirect', async () => {
+describe("the agent's own address", () => {
+  it('is refused behind a redirect', async () => {
     const own = await aServer();
     const { port } = await aServer((_request, response) => {
       response.writeHead(307, { location: `http://b.example.test:${own.port}/` }).end();
@@ -115,7 +115,7 @@ describe('the agent itself', () => {
     expect(own.seen).toEqual([]);
   });
 
-  it('may ask itself, and its tasks find no connection that it has left open', async () => {
+  it('is open to the agent itself, and tasks cannot use such a connection', async () => {
     const { port, seen } = await aServer();
     const { egress } = anEgress();
     egress.listensAt({ address: '127.0.0.1', port });
@@ -128,7 +128,7 @@ describe('the agent itself', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('is no other port of this machine, and no other machine at its port', async () => {
+  it('does not include other ports of this machine, and other machines', async () => {
     const { port } = await aServer();
     const { egress } = anEgress();
     egress.listensAt({ address: '127.0.0.1', port: port === 1 ? 2 : 1 });
@@ -143,7 +143,7 @@ describe('the agent itself', () => {
     ).toEqual([null, null, null, null, null]);
   });
 
-  it('answers at whatever address it is bound to, in any spelling of it', () => {
+  it('includes every address that it is bound to, in any spelling', () => {
     const bound = fc.oneof(fc.ipV4(), fc.ipV6()).filter((text) => !text.includes('%'));
     fc.assert(
       fc.property(bound, fc.integer({ min: 1, max: 65_535 }), (address, port) => {
@@ -158,7 +158,7 @@ describe('the agent itself', () => {
     );
   });
 
-  it('is an address that no interface lists, once both ends of a connection have it', () => {
+  it('includes an address that no interface lists, if both ends of a connection have it', () => {
     const listeners = createOwnListeners();
     listeners.add({ address: '0.0.0.0', port: 8080 });
     expect([
@@ -172,7 +172,7 @@ describe('the agent itself', () => {
 });
 
 describe('the neighbours of an agent', () => {
-  it.each(hosts)('are out of reach of a tool as %s, from the moment they listen', async (host) => {
+  it.each(hosts)('are refused for a tool as %s, from the moment they listen', async (host) => {
     const { port, seen } = await aServer();
     const ports = new Set<number>();
     const { egress, records } = anEgress({
@@ -193,7 +193,7 @@ describe('the neighbours of an agent', () => {
     expect(seen).toEqual([]);
   });
 
-  it('are not looked for on other machines', () => {
+  it('are not searched on other machines', () => {
     let looks = 0;
     const listeners = createOwnListeners(() => new Set([443, (looks += 1)]));
     expect(listeners.closedAt('93.184.216.34', 443)).toBeNull();
@@ -201,8 +201,8 @@ describe('the neighbours of an agent', () => {
   });
 });
 
-describe('the fellow daemons over one store', () => {
-  it('are out of reach where they say that they listen, and on this machine', () => {
+describe('the other daemons over one store', () => {
+  it('are refused where they report that they listen, and on this machine', () => {
     const listeners = createOwnListeners();
     listeners.setFellows([
       { address: '10.0.0.7', port: 8080 },

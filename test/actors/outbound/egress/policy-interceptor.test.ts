@@ -43,7 +43,7 @@ function send(
 }
 
 describe('a request through the policy', () => {
-  it('goes on when its hop is allowed', () => {
+  it('continues when its hop is permitted', () => {
     expect(send({ ...request, headers: { host: 'A.test:80' } })).toEqual({
       sent: [{ host: 'A.test:80' }],
       refused: [],
@@ -61,18 +61,18 @@ describe('a request through the policy', () => {
       'has a user name in its URL',
     ],
     [
-      'the Host of another',
+      'the Host of another server',
       { ...request, headers: { Accept: 'a.test', Host: 'b.test' } },
       'a.test',
       'has the Host header of another host',
     ],
     [
-      'a Host that is none',
+      'an invalid Host',
       { ...request, headers: ['Host', ''] },
       'a.test',
       'has the Host header of another host',
     ],
-  ])('is refused and taken by nobody when it asks for %s', (_, options, host, why) => {
+  ])('is refused and not sent when it has %s', (_, options, host, why) => {
     expect(send(options)).toEqual({
       sent: [],
       refused: [[host, why, scope]],
@@ -81,7 +81,7 @@ describe('a request through the policy', () => {
     });
   });
 
-  it('is refused, though its caller hears of no failure', () => {
+  it('is refused, although its caller receives no failure', () => {
     const refuse = () => new EgressError({ host: 'a.test', why: 'is no host', mode: 'allowlist' });
     const intercept = policyInterceptor({
       sending: () => null,
@@ -123,7 +123,7 @@ describe('a request through the policy', () => {
     ['the daemon', false, null, trace],
     ['the daemon', true, null, whole],
     ['the daemon in a task', false, own, trace],
-  ])('of %s tells a host whose trust is %s of its trace', (_, isTrusted, on, headers) => {
+  ])('of %s sends a host whose trust is %s its trace', (_, isTrusted, on, headers) => {
     propagation.setGlobalPropagator({
       inject: (_context, carrier, setter) => {
         setter.set(carrier, 'traceparent', '00-1');

@@ -95,15 +95,18 @@ describe('a redirect', () => {
     ]);
   });
 
-  it.each(['http://[', 'http://a b/', 'https://'])('to %j, which is no URL, fails', async (to) => {
-    const { port, seen } = await aRedirector();
-    const { egress } = anEgress();
-    const url = `http://a.example.test:${port}/302?${encodeURIComponent(to)}`;
-    expect(await failureOf(egress.fetch(url))).toEqual(
-      new TypeError('fetch failed: the answer redirects to no URL'),
-    );
-    expect(seen.length).toBe(1);
-  });
+  it.each(['http://[', 'http://a b/', 'https://'])(
+    'to %j, which is not a URL, fails',
+    async (to) => {
+      const { port, seen } = await aRedirector();
+      const { egress } = anEgress();
+      const url = `http://a.example.test:${port}/302?${encodeURIComponent(to)}`;
+      expect(await failureOf(egress.fetch(url))).toEqual(
+        new TypeError('fetch failed: the answer redirects to no URL'),
+      );
+      expect(seen.length).toBe(1);
+    },
+  );
 
   it.each([
     [200, '/end'],
@@ -125,7 +128,7 @@ describe('a redirect', () => {
     expect(seen.length).toBe(1);
   });
 
-  it('takes a Request for the options of another', async () => {
+  it('accepts a Request as the options of another', async () => {
     const { port, seen } = await aRedirector();
     const { egress } = anEgress();
     const url = `http://a.example.test:${port}/302?/end`;
@@ -148,7 +151,7 @@ describe('a redirect', () => {
     ]);
   });
 
-  it('never leaves the name of a certificate behind', async () => {
+  it('never keeps the name of a certificate', async () => {
     const secure = await aSecureServer('/');
     const { egress } = anEgress({ allowedDomains: ['files.wrong.test'] });
     expect(await failureOf(egress.fetch(`https://files.wrong.test:${secure}/`))).toMatchObject({
@@ -156,7 +159,7 @@ describe('a redirect', () => {
     });
   });
 
-  it.each([5, 6, 20])('followed %i times ends at five', async (count) => {
+  it.each([5, 6, 20])('followed %i times stops at five', async (count) => {
     const { port, seen } = await aServer(({ url }, response) => {
       const left = Number(url.slice(1));
       if (left === 0) response.end('end');
@@ -177,7 +180,7 @@ describe('a redirect', () => {
     expect(seen.length).toBe(6);
   });
 
-  it('to itself ends', async () => {
+  it('to itself stops', async () => {
     const { port, seen } = await aServer((_request, response) => {
       response.writeHead(302, { location: '/' }).end();
     });
@@ -196,7 +199,7 @@ describe('a redirect', () => {
     [302, 'PUT', 'PUT', 'pay'],
     [307, 'POST', 'POST', 'pay'],
     [308, 'POST', 'POST', 'pay'],
-  ])('%i makes of a %s a %s', async (status, method, after, body) => {
+  ])('%i turns a %s into a %s', async (status, method, after, body) => {
     const { port, seen } = await aRedirector();
     const { egress } = anEgress();
     const response = await egress.fetch(`http://a.example.test:${port}/${status}?/end`, {
@@ -216,7 +219,7 @@ describe('a redirect', () => {
     expect(seen.map(({ method }) => method)).toEqual(['HEAD', 'HEAD']);
   });
 
-  it('leaves its own body unread, however long', async () => {
+  it('does not read its own body, however long', async () => {
     const closed = Promise.withResolvers<void>();
     const { port } = await aServer(({ url }, response) => {
       if (url === '/end') return void response.end('end');
@@ -230,7 +233,7 @@ describe('a redirect', () => {
   });
 
   it.each(['init', 'request'])(
-    'lets a caller with the signal in the %s give up while the host behind it hangs',
+    "with the caller's signal in the %s is aborted while the next host hangs",
     async (kind) => {
       const asked = Promise.withResolvers<void>();
       const left = Promise.withResolvers<void>();
@@ -296,7 +299,7 @@ describe('a redirect', () => {
     expect(seen.length).toBe(1);
   });
 
-  it('tells another origin nothing but safelisted headers', async () => {
+  it('sends another origin only safelisted headers', async () => {
     const { port, seen } = await aRedirector();
     const { egress } = anEgress();
     const headers = {

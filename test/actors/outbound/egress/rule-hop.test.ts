@@ -53,7 +53,7 @@ describe('the ruling on a hop', () => {
     );
   });
 
-  it('never lets a private address through, however it is spelled', () => {
+  it('never permits a private address, in any spelling', () => {
     const privates = fc.tuple(fc.constantFrom(10, 127, 0), fc.nat(255), fc.nat(255), fc.nat(255));
     fc.assert(
       fc.property(
@@ -136,7 +136,7 @@ describe('the ruling on a hop', () => {
     ['127.0.0.1', 9001, scope, closed],
     ['::1', 5432, scope, null],
     ['::1', 5433, scope, closed],
-  ])('under allowlist says of %s at %i for %o: %s', (hostname, port, on, why) => {
+  ])('under allowlist answers for %s at %i for %o: %s', (hostname, port, on, why) => {
     const policy = aPolicy({ allowedDomains, allowedPrivate, endpoints });
     const hop = { protocol: 'https:', hostname, port };
     expect(ruleHop(hop, on, policy)).toEqual({ host: hostname, why });
@@ -152,13 +152,13 @@ describe('the ruling on a hop', () => {
     ['127.0.0.1', 9000, scope, null],
     ['api.weather.example', 443, weather, null],
     ['elsewhere.example', 443, scope, closed],
-  ])('lets a tunnel to %s at %i pass for %o: %s', (hostname, port, on, why) => {
+  ])('permits a tunnel to %s at %i for %o: %s', (hostname, port, on, why) => {
     const policy = aPolicy({ allowedDomains, allowedPrivate, endpoints });
     const hop = { protocol: 'https:', hostname, port, isTunnel: true };
     expect(ruleHop(hop, on, policy)).toEqual({ host: hostname, why });
   });
 
-  it('leaves tasks nothing under deny-all, whatever is listed', () => {
+  it('permits nothing to tasks under deny-all, with any list', () => {
     const policy = aPolicy({ mode: 'deny-all', allowedDomains, allowedPrivate, endpoints });
     const places: [string, number][] = [
       ['sink.example', 443],
@@ -175,7 +175,7 @@ describe('the ruling on a hop', () => {
     expect(rulings(null)).toEqual([null, closed, closed, closed]);
   });
 
-  it('says of its own listener that it is itself, be it listed for a tunnel or not', () => {
+  it('identifies its own listener, listed for a tunnel or not', () => {
     const listeners = createOwnListeners();
     listeners.add({ address: '127.0.0.1', port: 8080 });
     const policy = hopPolicy(
@@ -202,7 +202,7 @@ describe('the ruling on a hop', () => {
     ]);
   });
 
-  it('repeats no more of what is no host than the longest name', () => {
+  it('quotes at most the longest name of an invalid host', () => {
     const hostname = `${'a'.repeat(252)} b`;
     expect(ruleHop({ protocol: 'https:', hostname, port: 443 }, scope, aPolicy())).toEqual({
       host: `${'a'.repeat(252)} `,
@@ -210,7 +210,7 @@ describe('the ruling on a hop', () => {
     });
   });
 
-  it('opens every tunnel under dev-open', () => {
+  it('permits every tunnel under dev-open', () => {
     const hop = { protocol: 'https:', hostname: 'anywhere.example', port: 22, isTunnel: true };
     expect(ruleHop(hop, scope, aPolicy({ mode: 'dev-open' })).why).toBeNull();
   });

@@ -17,7 +17,7 @@ function unlisted(): OwnListeners {
   };
 }
 
-it('lets no task send anything over a connection that turns out to lead to the agent itself', async () => {
+it('a task sends nothing over a connection that leads to the agent itself', async () => {
   const { port, seen } = await aServer();
   const dials = hearDials();
   const { egress, records } = anEgress({

@@ -41,7 +41,7 @@ describe('workflow headers', () => {
     expect(seen.map(told)).toEqual([expected, expected]);
   });
 
-  it('are none without tags, and none for the daemon itself', async () => {
+  it('are empty without tags, and for the daemon itself', async () => {
     const { port, seen } = await aServer();
     const { egress } = anEgress({ propagateTo: ['a.example.test'] });
     const url = `http://a.example.test:${port}/`;
@@ -50,7 +50,7 @@ describe('workflow headers', () => {
     expect(seen.map(told)).toEqual([{}, {}]);
   });
 
-  it('that the tool set itself stay, and what it gave is not touched', async () => {
+  it('that the tool set are kept, and its input is not changed', async () => {
     const { port, seen } = await aServer();
     const { egress } = anEgress({ propagateTo: ['a.example.test'] });
     const { dispatcher } = egress;
@@ -69,7 +69,7 @@ describe('workflow headers', () => {
     expect(seen.map(told)).toEqual(shapes.map(() => ({ ...all, 'x-workflow-id': 'own' })));
   });
 
-  it('that the tool sets itself reach a host that is not on the list', async () => {
+  it('that the tool set are sent to a host that is not on the list', async () => {
     const { port, seen } = await aServer();
     const { egress } = anEgress();
     const headers = { 'X-Workflow-ID': 'own' };
@@ -93,7 +93,7 @@ describe('workflow headers', () => {
     ]);
   });
 
-  it('are left out when a tag is no header value', async () => {
+  it('are omitted when a tag is not a valid header value', async () => {
     const { port, seen } = await aServer();
     const { egress } = anEgress({ propagateTo: ['a.example.test'] });
     const tags = { workflow_id: 'a\r\nX-Evil: 1', stage_id: 'x'.repeat(257), step_id: 'ask' };

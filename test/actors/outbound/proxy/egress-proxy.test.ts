@@ -34,7 +34,7 @@ async function openTunnel(port: number, authority: string, authorization: string
   return { socket, answer: answer.toString() };
 }
 
-describe('egress proxy, CONNECT', () => {
+describe('the egress proxy, CONNECT,', () => {
   it('passes bytes both ways to a listed host and records it with its task', async () => {
     const echo = await anEcho();
     const { proxy, authorization, records } = await aProxy({ tunnelPorts: [echo] });
@@ -49,7 +49,7 @@ describe('egress proxy, CONNECT', () => {
     expect(records).toEqual([recorded('api.example.test', null)]);
   });
 
-  it('passes on what came together with the request', async () => {
+  it('forwards bytes that arrived together with the request', async () => {
     const echo = await anEcho();
     const { proxy, authorization } = await aProxy({ tunnelPorts: [echo] });
     const socket = connect(proxy.port, '127.0.0.1');
@@ -63,7 +63,7 @@ describe('egress proxy, CONNECT', () => {
     ['169.254.169.254:80', '169.254.169.254 is not on the allowlist', '169.254.169.254'],
     ['0x7f.1:80', '127.0.0.1 is not on the allowlist', '127.0.0.1'],
     ['[::1]:80', '::1 is not on the allowlist', '::1'],
-  ])('refuses %s with the words of the contract', async (authority, why, domain) => {
+  ])('refuses %s with the text of the contract', async (authority, why, domain) => {
     const { proxy, authorization, records, logged } = await aProxy();
     const answer = await ask(proxy.port, `CONNECT ${authority} HTTP/1.1`, authorization);
     const body = `egress blocked: ${why} (mode=allowlist)`;
@@ -80,7 +80,7 @@ describe('egress proxy, CONNECT', () => {
     expect(logged).toEqual([]);
   });
 
-  it('refuses a listed name that leads to a private address', async () => {
+  it('refuses a listed name that resolves to a private address', async () => {
     const { proxy, authorization, records } = await aProxy({ allowedPrivateCidrs: [] });
     const answer = await ask(proxy.port, 'CONNECT a.example.test:443 HTTP/1.1', authorization);
     expect(answer.status).toBe(403);
@@ -98,7 +98,7 @@ describe('egress proxy, CONNECT', () => {
     },
   );
 
-  it('answers 502 when nobody listens', async () => {
+  it('answers 502 when no server listens', async () => {
     const { proxy, authorization } = await aProxy({ tunnelPorts: [1] });
     const answer = await ask(proxy.port, 'CONNECT a.example.test:1 HTTP/1.1', authorization);
     expect(answer).toMatchObject({
@@ -107,7 +107,7 @@ describe('egress proxy, CONNECT', () => {
     });
   });
 
-  it('ends a tunnel in which nothing happens', async () => {
+  it('closes an idle tunnel', async () => {
     const echo = await anEcho();
     const { proxy, authorization } = await aProxy({
       tunnelPorts: [echo],
@@ -118,8 +118,8 @@ describe('egress proxy, CONNECT', () => {
   });
 });
 
-describe('egress proxy, plain HTTP', () => {
-  it('forwards a request without what concerns the connection, and the answer likewise', async () => {
+describe('the egress proxy, plain HTTP,', () => {
+  it('forwards a request without connection headers, and the answer likewise', async () => {
     const { port, seen } = await aServer((_request, response) =>
       response
         .writeHead(201, {
@@ -188,7 +188,7 @@ describe('egress proxy, plain HTTP', () => {
     ]);
   });
 
-  it('hands a redirect back instead of following it', async () => {
+  it('returns a redirect instead of following it', async () => {
     const { port, seen } = await aServer((_request, response) =>
       response.writeHead(302, { location: 'http://evil.test/' }).end(),
     );
@@ -203,7 +203,7 @@ describe('egress proxy, plain HTTP', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('refuses a host that is not listed with the words of the contract', async () => {
+  it('refuses an unlisted host with the text of the contract', async () => {
     const { proxy, authorization, records } = await aProxy();
     const answer = await ask(
       proxy.port,
@@ -231,7 +231,7 @@ describe('egress proxy, plain HTTP', () => {
     expect(records).toEqual([]);
   });
 
-  it('lets nothing through whose length can be read in two ways', async () => {
+  it('refuses a message with an ambiguous length', async () => {
     const { port, seen } = await aServer();
     const { proxy, authorization } = await aProxy();
     const answer = await ask(
@@ -250,7 +250,7 @@ describe('egress proxy, plain HTTP', () => {
     expect(seen).toEqual([]);
   });
 
-  it('answers HEAD of a packed answer without a body', async () => {
+  it('answers HEAD of a compressed answer without a body', async () => {
     const { port } = await aServer((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('hello')),
     );
@@ -266,7 +266,7 @@ describe('egress proxy, plain HTTP', () => {
     ]);
   });
 
-  it('answers 502 when nobody listens and 504 when nobody answers', async () => {
+  it('answers 502 when no server listens and 504 when a server does not answer', async () => {
     const { port } = await aServer(() => undefined);
     const { proxy, authorization } = await aProxy({ limits: { headers: 100 } });
     const to = (target: number) =>
@@ -279,10 +279,10 @@ describe('egress proxy, plain HTTP', () => {
   });
 });
 
-describe('egress proxy, passes', () => {
+describe('the passes of the egress proxy', () => {
   const targets = ['CONNECT a.example.test:443 HTTP/1.1', 'GET http://a.example.test/ HTTP/1.1'];
 
-  it.each(targets)('answers 407 to %s without a valid pass', async (line) => {
+  it.each(targets)('are required: %s without a valid pass gets 407', async (line) => {
     const { proxy, pass, records } = await aProxy();
     const { username } = new URL(pass.env['HTTP_PROXY']!);
     for (const credentials of [
@@ -304,7 +304,7 @@ describe('egress proxy, passes', () => {
     expect(records).toEqual([]);
   });
 
-  it.each(targets)('answers 407 to %s with a pass that was released', async (line) => {
+  it.each(targets)('expire: %s with a released pass gets 407', async (line) => {
     const { proxy, pass, authorization, records } = await aProxy();
     pass.release();
     const { status } = await ask(proxy.port, line, 'Host: x', authorization);
@@ -312,7 +312,7 @@ describe('egress proxy, passes', () => {
     expect(records).toEqual([]);
   });
 
-  it('ends what is open on a pass when it is released, and nothing else', async () => {
+  it('close their own connections when they are released, and no others', async () => {
     const echo = await anEcho();
     const { proxy, pass, authorization } = await aProxy({ tunnelPorts: [echo] });
     const other = authorizationOf(proxy.admit({ ...scope, taskId: 't2' }));
@@ -325,7 +325,7 @@ describe('egress proxy, passes', () => {
     expect(await text(theirs.socket)).toBe('still here');
   });
 
-  it('lets a pass hold as many connections as it may and no more', async () => {
+  it('have a limit of connections', async () => {
     const echo = await anEcho();
     const { proxy, authorization } = await aProxy({
       tunnelPorts: [echo],
@@ -347,7 +347,7 @@ describe('egress proxy, passes', () => {
     }, patient);
   });
 
-  it('says nothing of a client that leaves before it is answered', async () => {
+  it('log nothing when a client disconnects before the answer', async () => {
     const arrived = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     const { port } = await aServer((_request, response) => {
@@ -363,7 +363,7 @@ describe('egress proxy, passes', () => {
     expect(logged).toEqual([]);
   });
 
-  it('says nothing of a tunnel whose pass is released while it is opened', async () => {
+  it('log nothing when a pass is released while its tunnel opens', async () => {
     const asked = Promise.withResolvers<void>();
     const { proxy, pass, authorization, logged } = await aProxy({
       lookup: () => {
@@ -381,7 +381,7 @@ describe('egress proxy, passes', () => {
     expect(logged).toEqual([]);
   });
 
-  it('serves one request of a connection, whatever comes behind it', async () => {
+  it('serve one request of a connection, and ignore the rest', async () => {
     const { port, seen } = await aServer();
     const { proxy, authorization, records } = await aProxy();
     const lines = (path: string) => [
@@ -396,7 +396,7 @@ describe('egress proxy, passes', () => {
     expect(records).toEqual([recorded('a.example.test', null)]);
   });
 
-  it('names the proxy in every variable that programs look for', async () => {
+  it('name the proxy in every variable that programs read', async () => {
     const { proxy, pass } = await aProxy();
     const url = expect.stringMatching(
       `^http://[\\w-]{16}:[\\w-]{32}@127\\.0\\.0\\.1:${proxy.port}$`,
@@ -415,7 +415,7 @@ describe('egress proxy, passes', () => {
     expect(new Set(Object.values(pass.env)).size).toBe(3);
   });
 
-  it('shows no password in an answer or in the log, whatever goes wrong', async () => {
+  it('reveal no password in an answer or in the log, after any failure', async () => {
     const { proxy, pass, authorization, logged } = await aProxy();
     const answers = [
       await ask(proxy.port, 'CONNECT evil.test:443 HTTP/1.1', authorization),
@@ -428,7 +428,7 @@ describe('egress proxy, passes', () => {
     expect(pass.secretValues.filter((secret) => said.includes(secret))).toEqual([]);
   });
 
-  it('keeps what the policy refused to a pass, each once', async () => {
+  it('list what the policy refused, each once', async () => {
     const { proxy, pass, authorization } = await aProxy();
     for (const line of ['CONNECT evil.test:443', 'GET http://evil.test/', 'CONNECT b.test:443']) {
       await ask(proxy.port, `${line} HTTP/1.1`, 'Host: x', authorization);
@@ -439,21 +439,21 @@ describe('egress proxy, passes', () => {
     ]);
   });
 
-  it('does not wait for headers for ever', async () => {
+  it('time out without headers', async () => {
     const { proxy } = await aProxy({ proxyLimits: { headers: 100 } });
     const socket = connect(proxy.port, '127.0.0.1');
     socket.write('CONNECT a.example.test:443 HTTP/1.1\r\nX-Slow: ');
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('refuses headers longer than 16 KiB', async () => {
+  it('refuse headers longer than 16 KiB', async () => {
     const { proxy } = await aProxy();
     const long = `X-Long: ${'x'.repeat(17 * 1024)}`;
     const { status } = await ask(proxy.port, 'CONNECT a.example.test:443 HTTP/1.1', long);
     expect(status).toBe(431);
   });
 
-  it('serves the same over its UNIX socket, and leaves nothing behind', async () => {
+  it('work the same over the UNIX socket, and leave no file', async () => {
     const { proxy, authorization } = await aProxy();
     const socket = connect(proxy.socketPath);
     socket.write(`CONNECT evil.test:443 HTTP/1.1\r\n${authorization}\r\n\r\n`);

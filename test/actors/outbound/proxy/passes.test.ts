@@ -21,7 +21,7 @@ describe('Passes', () => {
     expect(passes.find(header)).toBe(null);
   });
 
-  it('never finds one by anything else', () => {
+  it('finds no pass by anything else', () => {
     const passes = new Passes();
     const { user, password } = passes.admit(scope);
     const other = passes.admit(scope);

@@ -28,7 +28,7 @@ function aPostOffice(options: { most: number; mostOfHost: number }) {
 const settle = () => new Promise(setImmediate);
 
 describe('turns of posts', () => {
-  it('begin in the order in which they are asked for, as many at once as there may be', async () => {
+  it('begin in the order of the requests, up to the limit', async () => {
     const { post, begun, endOne } = aPostOffice({ most: 3, mostOfHost: 3 });
     const posts = ['1', '2', '3', '4', '5'].map((name) => post('a.test', name));
     await settle();
@@ -40,7 +40,7 @@ describe('turns of posts', () => {
     expect(begun).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  it('leave room for every other host, however many wait for one that does not answer', async () => {
+  it('keep places for every other host, however many wait for a silent one', async () => {
     const { post, begun, open } = aPostOffice({ most: 4, mostOfHost: 2 });
     const stuck = Array.from({ length: 20 }, () => post('stuck.test'));
     const good = ['1', '2', '3', '4', '5'].map((name) => post('good.test', name));
@@ -60,7 +60,7 @@ describe('turns of posts', () => {
     await Promise.all(stuck);
   });
 
-  it('go round the hosts when there are more than turns', async () => {
+  it('rotate among the hosts when there are more than places', async () => {
     const { post, begun, endOne } = aPostOffice({ most: 1, mostOfHost: 1 });
     // The first begins before anybody else has asked.
     const posts = ['a', 'a', 'a', 'b', 'b', 'c'].map((host) => post(host));
@@ -70,7 +70,7 @@ describe('turns of posts', () => {
     expect(begun).toEqual(['a', 'a', 'b', 'c', 'a', 'b']);
   });
 
-  it('are given up when their signal fires, and cost nobody a turn', async () => {
+  it('are dropped by their signal, and cost no other post its turn', async () => {
     const { post, begun, endOne } = aPostOffice({ most: 1, mostOfHost: 1 });
     const first = post('a.test', 'first');
     const stop = new AbortController();
@@ -86,14 +86,14 @@ describe('turns of posts', () => {
     expect(begun).toEqual(['first', 'last']);
   });
 
-  it('come back after a post that fails', async () => {
+  it('are free again after a failed post', async () => {
     const turns = new PostTurns({ most: 1, mostOfHost: 1 });
     const failing = turns.take('a.test', never, () => Promise.reject(new Error('refused')));
     await expect(failing).rejects.toThrow('refused');
     expect(await turns.take('a.test', never, async () => 'told')).toBe('told');
   });
 
-  it('are never more than there may be, and reach everybody', async () => {
+  it('never exceed the limit, and reach every host', async () => {
     const asked = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
     const most = fc.integer({ min: 1, max: 6 });
     await fc.assert(

@@ -81,8 +81,8 @@ const left = (count: number) =>
     interval: 1,
   });
 
-describe('telling receivers', () => {
-  it('posts each change once and in order, whatever the receiver answers at first', async () => {
+describe('push notifications', () => {
+  it('post each change once and in order, after any first answers', async () => {
     const { push } = startPush();
     receiver.answer('/a', 500, 'reset', 302, 200);
     await push.set(target());
@@ -104,7 +104,7 @@ describe('telling receivers', () => {
     await left(0);
   });
 
-  it('shows the receiver its token, signs in there, and speaks the version it was asked in', async () => {
+  it("carry the receiver's token, authenticate there, and use its protocol version", async () => {
     const { push } = startPush();
     await push.set(target({ version: '0.3' }));
     push.changed(await keep('working', 1));
@@ -118,7 +118,7 @@ describe('telling receivers', () => {
     ]);
   });
 
-  it('sends neither header to a receiver that named nothing for it', async () => {
+  it('carry neither header for a receiver without settings', async () => {
     const { push } = startPush();
     const authentication = { scheme: 'Bearer', credentials: '' };
     await push.set(target({ token: '', authentication }));
@@ -129,7 +129,7 @@ describe('telling receivers', () => {
     );
   });
 
-  it('tells a receiver that takes the place of another what that one was not told', async () => {
+  it('continue for a replacement receiver where the old one stopped', async () => {
     const { push } = startPush();
     receiver.answer('/a', 500);
     await push.set(target());
@@ -142,7 +142,7 @@ describe('telling receivers', () => {
     expect(await told(1)).toEqual([['working', 1, 500]]);
   });
 
-  it('tells nobody of a change before they asked, and nobody who asks after the end', async () => {
+  it('skip changes from before the subscription, and subscriptions after the end', async () => {
     const { push } = startPush();
     await keep('working', 1);
     await push.set(target());
@@ -154,7 +154,7 @@ describe('telling receivers', () => {
     expect(receiver.all('/late')).toEqual([]);
   });
 
-  it('tells nothing more once it is deleted', async () => {
+  it('stop when the receiver is deleted', async () => {
     const { push } = startPush();
     receiver.answer('/a', 500);
     await push.set(target());
@@ -165,7 +165,7 @@ describe('telling receivers', () => {
     expect([clock.pending, await push.list('t-1'), receiver.all('/a').length]).toEqual([0, [], 1]);
   });
 
-  it('tells again of a task that runs again', async () => {
+  it('continue for a task that runs again', async () => {
     const { push } = startPush();
     await push.set(target());
     push.changed(await keep('completed', 1));
@@ -180,7 +180,7 @@ describe('telling receivers', () => {
     await left(0);
   });
 
-  it('gives up after an hour, and says so without a secret', async () => {
+  it('are given up after an hour, with a log line without secrets', async () => {
     const { push, logged, records } = startPush({ 'hook.example.test': ['10.0.0.1'] });
     const task = await keep('working', 1);
     await store.push.put(target(), 0);
@@ -200,7 +200,7 @@ describe('telling receivers', () => {
 });
 
 describe('a restart', () => {
-  it('goes on where it was left, with the task as it stands', async () => {
+  it('continues where it was left, with the current task', async () => {
     const before = startPush();
     receiver.answer('/a', 500);
     receiver.answer('/told', 200);
@@ -230,7 +230,7 @@ describe('a restart', () => {
     expect((await told(3, '/told')).at(-1)).toEqual(['completed', 3, 200]);
   });
 
-  it('tells of a task that has run again what was not told of that', async () => {
+  it('posts missing changes of a task that has run again', async () => {
     const before = startPush();
     receiver.answer('/a', 200, 500);
     await before.push.set(target());
@@ -250,7 +250,7 @@ describe('a restart', () => {
     await left(0);
   });
 
-  it('repeats nothing that a receiver knows, or that came before it asked', async () => {
+  it('repeats no delivered change, and none from before the subscription', async () => {
     const before = startPush();
     await keep('deferred', 1);
     await before.push.set(target());
@@ -264,7 +264,7 @@ describe('a restart', () => {
     expect(await told(1)).toEqual([['failed', 2, 200]]);
   });
 
-  it('tells thousands of receivers some at a time, and lets none wait for those that do not answer', async () => {
+  it('posts to thousands of receivers in groups, and delays none for silent ones', async () => {
     const { port } = await aServer(() => undefined);
     await keep('completed', 1);
     for (let count = 0; count < 2_000; count += 1) {
@@ -279,7 +279,7 @@ describe('a restart', () => {
     expect(underway).toHaveLength(4 * 8);
   });
 
-  it('tells once of a change that comes while it starts', async () => {
+  it('posts once a change that arrives during the start', async () => {
     await keep('working', 1);
     await store.push.put(target(), 1);
     const { push } = startPush();
@@ -289,7 +289,7 @@ describe('a restart', () => {
     expect(await told(1)).toEqual([['failed', 2, 200]]);
   });
 
-  it('tells nothing after it was stopped', async () => {
+  it('posts nothing after a stop', async () => {
     const { push } = startPush();
     await push.set(target());
     await push.stop();
@@ -298,8 +298,8 @@ describe('a restart', () => {
   });
 });
 
-describe('a store that fails', () => {
-  it('keeps no receiver from being told, nor a task from going on', async () => {
+describe('a failing store', () => {
+  it('delays no receiver and no task', async () => {
     const { push, logged } = startPush();
     await push.set(target());
     const task = await keep('working', 1);
@@ -321,7 +321,7 @@ describe('a store that fails', () => {
   });
 });
 
-describe('a receiver that may not be kept', () => {
+describe('a refused receiver', () => {
   const url = 'the url of a push notification config must be an http(s) URL';
   const secret =
     'the token and the credentials must be printable ASCII of at most 4,096 characters';
@@ -387,7 +387,7 @@ describe('a receiver that may not be kept', () => {
     ['allowlist', 'verifier.example', 'is not on the allowlist'],
     ['deny-all', 'verifier.example', 'is not on the allowlist'],
     ['deny-all', 'hook.example.test', 'is not on the allowlist'],
-  ])("is one, in mode %s, at a host that is the daemon's own: %s", async (mode, host, why) => {
+  ])('is one, in mode %s, at a host of the daemon itself: %s', async (mode, host, why) => {
     const named = { host, port: receiver.port, source: 'auth.providers.0' };
     const { push, records } = startPush({}, { mode, endpoints: [named] });
     const url = `http://${host}:${receiver.port}/a`;

@@ -141,7 +141,7 @@ const happenings: Happenings<World> = {
   },
 };
 
-describe('the shortest paths of a delivery, to a receiver', () => {
+describe('the shortest paths of a delivery to a receiver', () => {
   walkChart(pushDeliveryMachine, happenings, openPush, {
     input: { told: 0 },
     fingerprint: ({ context: { waiting, latest, attempts } }) => [

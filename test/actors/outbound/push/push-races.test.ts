@@ -81,8 +81,8 @@ async function turns(): Promise<void> {
 const waiting = () => held.calls.map(({ method }) => method);
 const behind = async () => (await store.push.open()).map(({ told: at }) => at);
 
-describe('changes that come while the receivers are read', () => {
-  it('are told to each once and in order, after one reading', async () => {
+describe('changes that arrive while the receivers are read', () => {
+  it('are posted to each once and in order, after one read', async () => {
     await store.push.put(target('a'), 0);
     await store.push.put(target('b'), 0);
     held.hold('list');
@@ -105,7 +105,7 @@ describe('changes that come while the receivers are read', () => {
     ]);
   });
 
-  it('are told when they can be read again, in order', async () => {
+  it('are posted after the next successful read, in order', async () => {
     await store.push.put(target(), 0);
     held.hold('list');
     push.changed(await keep('working', 1));
@@ -119,7 +119,7 @@ describe('changes that come while the receivers are read', () => {
     expect([before, told, await behind()]).toEqual([[[], 1], ['a working 1', 'a completed 2'], []]);
   });
 
-  it('hold up no other task', async () => {
+  it('delay no other task', async () => {
     held.hold('list');
     push.changed(await keep('working', 1));
     held.release('list');
@@ -129,7 +129,7 @@ describe('changes that come while the receivers are read', () => {
     expect([waiting(), told]).toEqual([['list'], ['other working 1']]);
   });
 
-  it('are told by nobody who has stopped', async () => {
+  it('are not posted after a stop', async () => {
     await store.push.put(target(), 0);
     held.hold('list');
     push.changed(await keep('working', 1));
@@ -139,8 +139,8 @@ describe('changes that come while the receivers are read', () => {
   });
 });
 
-describe('a start whose readings take a while', () => {
-  it('leads nobody back to before a change, and tells of none twice', async () => {
+describe('a start whose reads take long', () => {
+  it('undoes no change, and posts none twice', async () => {
     await store.push.put(target(), 0);
     const first = await keep('working', 1);
     tasks.hold('find', 'late');
@@ -154,7 +154,7 @@ describe('a start whose readings take a while', () => {
     expect([told, await behind()]).toEqual([['a completed 2'], []]);
   });
 
-  it('tells nobody of an end who was told of it meanwhile', async () => {
+  it('posts no end that was posted during the read', async () => {
     await store.push.put(target(), 0);
     const last = await keep('completed', 1);
     held.hold('open');
@@ -166,7 +166,7 @@ describe('a start whose readings take a while', () => {
     expect([told, await behind()]).toEqual([['a completed 1'], []]);
   });
 
-  it('resumes nobody who is deleted meanwhile', async () => {
+  it('resumes no receiver that was deleted during the read', async () => {
     await store.push.put(target(), 0);
     await keep('working', 1);
     held.hold('open');
@@ -182,7 +182,7 @@ describe('a start whose readings take a while', () => {
     expect([await deleted, told, clock.pending]).toEqual([true, before, 0]);
   });
 
-  it('forgets nobody who is set meanwhile for a task that is not there yet', async () => {
+  it('keeps a receiver that was set during the read for a task that does not exist yet', async () => {
     held.hold('deleteOrphans', 'late');
     push.start();
     const set = push.set(target());
@@ -194,7 +194,7 @@ describe('a start whose readings take a while', () => {
     expect([told, (await push.list('t-1')).length]).toEqual([['a working 1'], 1]);
   });
 
-  it('is done again when the store could not be read', async () => {
+  it('is repeated when the store could not be read', async () => {
     await store.push.put(target(), 0);
     await keep('completed', 1);
     held.hold('open');
@@ -208,8 +208,8 @@ describe('a start whose readings take a while', () => {
   });
 });
 
-describe('a receiver that is set or deleted while something changes', () => {
-  it('is told of what changes after it was asked for, once', async () => {
+describe('a receiver that is set or deleted during a change', () => {
+  it('receives each later change once', async () => {
     await keep('working', 1);
     held.hold('put', 'late');
     const set = push.set(target());
@@ -223,7 +223,7 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect([told, await behind()]).toEqual([['a deferred 2', 'a completed 3'], []]);
   });
 
-  it('misses nothing that those hear who were set before it', async () => {
+  it('receives what earlier receivers receive', async () => {
     await keep('working', 1);
     await push.set(target('a'));
     held.hold('put', 'late');
@@ -237,7 +237,7 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect([told, await behind()]).toEqual([['a completed 2', 'b completed 2'], []]);
   });
 
-  it('is told of nothing that was there when it asked, though that is heard later', async () => {
+  it('does not receive a change from before its request that arrives later', async () => {
     const first = await keep('working', 1);
     await push.set(target());
     push.changed(first);
@@ -246,7 +246,7 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect(told).toEqual(['a completed 2']);
   });
 
-  it('is told of no end that was there when it asked, though that is heard later', async () => {
+  it('does not receive an end from before its request that arrives later', async () => {
     const last = await keep('completed', 1);
     await push.set(target());
     push.changed(last);
@@ -257,7 +257,7 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect([before, told]).toEqual([[], ['a working 2']]);
   });
 
-  it('does not take the end from one in whose place it comes, which has not heard of it yet', async () => {
+  it('does not take the end from a replaced receiver that has not received it', async () => {
     await keep('deferred', 1);
     await push.set(target());
     const last = await keep('completed', 2);
@@ -267,7 +267,7 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect([told, await behind()]).toEqual([['b completed 2'], []]);
   });
 
-  it('takes no end twice from one that knows it, though that is not written yet', async () => {
+  it('does not receive the end twice when its predecessor has it, although that is not stored yet', async () => {
     await keep('deferred', 1);
     await push.set(target());
     held.hold('keepTold', 'late');
@@ -282,7 +282,7 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect([told, await behind()]).toEqual([['a completed 2'], []]);
   });
 
-  it('goes on to be told when it could not be replaced, or deleted', async () => {
+  it('continues when its replacement or deletion failed', async () => {
     await keep('working', 1);
     await push.set(target());
     held.hold('put', 'late');
@@ -300,7 +300,7 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect(told).toEqual(['a completed 2']);
   });
 
-  it('is told nothing more once it is deleted, whatever was being read', async () => {
+  it('receives nothing after it is deleted, during any read', async () => {
     await store.push.put(target(), 0);
     held.hold('list');
     push.changed(await keep('working', 1));
@@ -316,7 +316,7 @@ describe('a receiver that is set or deleted while something changes', () => {
     expect([isDeleted, told, clock.pending]).toEqual([true, before, 0]);
   });
 
-  it('is one of sixteen, however many are set at once', async () => {
+  it('is one of at most sixteen, however many are set at once', async () => {
     await keep('working', 1);
     const all = Array.from({ length: 20 }, (_, index) => push.set(target(`id-${index}`)));
     const outcomes = await Promise.allSettled(all);
@@ -327,8 +327,8 @@ describe('a receiver that is set or deleted while something changes', () => {
   });
 });
 
-describe('a receiver that is set at a daemon which leaves the telling to another', () => {
-  it('is left to that one, which tells it what changes', async () => {
+describe('a receiver that is set at a daemon without delivery', () => {
+  it('is left to the delivering daemon, which posts the changes', async () => {
     const aside = startPush(true);
     push.start();
     await keep('deferred', 1);
@@ -339,7 +339,7 @@ describe('a receiver that is set at a daemon which leaves the telling to another
     expect([told, await behind()]).toEqual([['a completed 2'], []]);
   });
 
-  it('is told of nothing that was there when it asked', async () => {
+  it('does not receive the state from before its request', async () => {
     const aside = startPush(true);
     await keep('deferred', 1);
     await keep('completed', 2);
@@ -349,7 +349,7 @@ describe('a receiver that is set at a daemon which leaves the telling to another
     expect([told, await behind()]).toEqual([[], []]);
   });
 
-  it('is told from here of an end that the other one heard of before it was there', async () => {
+  it('receives from here an end that the delivering daemon had before the request', async () => {
     const aside = startPush(true);
     push.start();
     await keep('deferred', 1);
@@ -365,7 +365,7 @@ describe('a receiver that is set at a daemon which leaves the telling to another
     expect([told, await behind()]).toEqual([['a completed 2'], []]);
   });
 
-  it('does not take the end from one in whose place it comes, though nobody delivers for a while', async () => {
+  it('does not take the end from its predecessor, although no daemon delivers for a while', async () => {
     const aside = startPush(true);
     await keep('deferred', 1);
     await aside.set(target());
@@ -379,8 +379,8 @@ describe('a receiver that is set at a daemon which leaves the telling to another
   });
 });
 
-describe('what a receiver was told', () => {
-  it('is written one after the other, and never goes back', async () => {
+describe('the progress of a receiver', () => {
+  it('is stored in order, and never decreases', async () => {
     await keep('submitted', 1);
     await push.set(target());
     held.hold('keepTold', 'late');
@@ -398,7 +398,7 @@ describe('what a receiver was told', () => {
     ]);
   });
 
-  it('is written again until the store takes it', async () => {
+  it('is stored again until the store accepts it', async () => {
     await keep('submitted', 1);
     await push.set(target());
     held.hold('keepTold', 'late');
@@ -412,7 +412,7 @@ describe('what a receiver was told', () => {
     expect([before, await behind(), told]).toEqual([[1], [], ['a completed 2']]);
   });
 
-  it('is written before whoever has its id next, and before the stop is over', async () => {
+  it('is stored before its id is used again, and before the stop is over', async () => {
     await keep('submitted', 1);
     await push.set(target());
     held.hold('keepTold', 'late');

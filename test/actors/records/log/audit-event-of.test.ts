@@ -160,7 +160,7 @@ describe('auditEventOf', () => {
       },
     ],
     [
-      'a turn before which something was left out',
+      'a turn with omitted messages',
       {
         type: 'context.compacted',
         results: 3,
@@ -222,7 +222,7 @@ describe('auditEventOf', () => {
       { state: 'failed', reason: 'tokens_limit' },
     ],
     [
-      'a caller who has to sign in again',
+      'a caller who needs a step-up',
       {
         type: 'stepUp.required',
         tool: 'issue_refund',
@@ -234,7 +234,7 @@ describe('auditEventOf', () => {
       { tool: 'issue_refund', required_acr: 'gold', presented_acr: 'silver', reason: 'weaker' },
     ],
     [
-      'a caller who has to sign in again and showed no level',
+      'a caller without a level who needs a step-up',
       {
         type: 'stepUp.required',
         tool: 'issue_refund',
@@ -246,19 +246,19 @@ describe('auditEventOf', () => {
       { tool: 'issue_refund', required_acr: 'gold', reason: 'none' },
     ],
     [
-      'a call compared with what was asked for',
+      'a call with an alignment score',
       { type: 'intent.judged', tool: 'issue_refund', score: 0.25, decision: 'warn', reason: 'low' },
       'intent_alignment',
       { tool: 'issue_refund', score: 0.25, decision: 'warn', reason: 'low' },
     ],
     [
-      'a call that could not be compared',
+      'a call without an alignment score',
       { type: 'intent.judged', tool: 'issue_refund', score: null, decision: 'deny', reason: 'no' },
       'intent_alignment',
       { tool: 'issue_refund', score: null, decision: 'deny', reason: 'no' },
     ],
     [
-      'calls that drift',
+      'drifting calls',
       { type: 'intent.drifted', tool: 'issue_refund', reason: 'falling' },
       'intent_drift',
       { tool: 'issue_refund', reason: 'falling' },
@@ -288,25 +288,25 @@ describe('auditEventOf', () => {
       { ...callFields, tool: 'issue_refund', provider: 'aws', ttl: 900 },
     ],
     [
-      'credentials without an end',
+      'credentials without an expiry',
       { type: 'credential.issued', call, tool: 'issue_refund', provider: 'static', ttl: null },
       'credential_issued',
       { ...callFields, tool: 'issue_refund', provider: 'static' },
     ],
     [
-      'credentials that were not given',
+      'credentials that were not issued',
       { type: 'credential.failed', tool: 'issue_refund', provider: 'aws' },
       'credential_failed',
       { tool: 'issue_refund', provider: 'aws' },
     ],
     [
-      'a message of somebody',
+      'a message with an author',
       { type: 'message.received', size: 12, sender: { provider: 'sso', userId: 'u-1' } },
       'message_received',
       { size: 12, provider: 'sso', user_id: 'u-1' },
     ],
     [
-      'a message of nobody in particular',
+      'a message without an author',
       { type: 'message.received', size: 12, sender: null },
       'message_received',
       { size: 12 },
@@ -318,13 +318,13 @@ describe('auditEventOf', () => {
       { tool: 'issue_refund', to: 'channel:slack:C1', wait_ms: 60_000 },
     ],
     [
-      'a wait that is passed on',
+      'a wait that was escalated',
       { type: 'deferral.escalated', tool: 'issue_refund', to: 'channel:slack:C2', wait: 90_000.6 },
       'task_deferred_escalated',
       { tool: 'issue_refund', to: 'channel:slack:C2', wait_ms: 90_001 },
     ],
     [
-      'another request for a call that waits',
+      'a repeated request for a waiting call',
       { type: 'call.repeated', tool: 'issue_refund', requests: 2 },
       'task_deferred_repeated',
       { tool: 'issue_refund', requests: 2 },
@@ -347,7 +347,7 @@ describe('auditEventOf', () => {
       { ...deferred, approvers: ['ann@example.com'] },
     ],
     [
-      'a deferral that nobody can decide',
+      'a deferral without possible approvers',
       opened({ approvers: [] }),
       'task_deferred',
       { ...deferred, approvers: [] },
@@ -374,7 +374,7 @@ describe('auditEventOf', () => {
       },
     ],
     [
-      'a decision by nobody in particular',
+      'a decision without a name',
       { ...decided, decision: 'approve', approver: 'unknown', note: '', vouchedBy: 'nobody' },
       'task_deferred_decision',
       {
@@ -477,7 +477,7 @@ describe('auditEventOf', () => {
       { reason: 'cost_limit_exceeded' },
     ],
     [
-      'a hop that was allowed',
+      'a permitted hop',
       { type: 'egress.judged', domain: 'api.example.com', mode: 'allowlist', reason: null },
       'egress_allowed',
       { domain: 'api.example.com', mode: 'allowlist' },
@@ -488,7 +488,7 @@ describe('auditEventOf', () => {
       'egress_blocked',
       { domain: 'evil.test', mode: 'deny-all', reason: 'not listed' },
     ],
-  ])('says %s', (_, fact, event, fields) => {
+  ])('writes %s', (_, fact, event, fields) => {
     const expected = fields === undefined ? { ...envelope, event } : { ...envelope, event, fields };
     expect(auditEventOf(fact, envelope, { policySha256 })).toStrictEqual(expected);
   });

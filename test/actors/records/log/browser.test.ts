@@ -39,7 +39,7 @@ function withoutComments(text: string): string {
 
 describe('the verifier in a browser', () => {
   it.each(['verifier.ts', 'verify-chain.ts', 'web-crypto.ts', 'public-keys.ts'])(
-    'needs nothing of Node: %s',
+    'uses no Node API: %s',
     async (name) => {
       const { packages, nodeWords } = await needsOf(join(folder, name));
       expect(packages.filter((needed) => needed !== 'canonicalize')).toEqual([]);
@@ -47,7 +47,7 @@ describe('the verifier in a browser', () => {
     },
   );
 
-  it('is told from what needs Node', async () => {
+  it('is detected if it uses Node', async () => {
     const { packages } = await needsOf(join(folder, 'verify-files.ts'));
     expect(packages).toEqual(['canonicalize', 'node:crypto', 'node:fs']);
   });
@@ -61,7 +61,7 @@ describe('the verifier in a browser', () => {
     return verifyChain([file], webSha256Hex, { ...options, keys });
   }
 
-  it('comes to the verdicts that Node comes to', async () => {
+  it('has the same verdicts as in Node', async () => {
     const { lines, head } = checkpointedLog(6, own.signer);
     const logs = [
       lines,

@@ -19,7 +19,7 @@ const anyJson = fc.letrec((tie) => ({
 })).value;
 
 describe('isCanonicalText', () => {
-  it('says what making the canonical form says, for texts in any order', () => {
+  it('agrees with the full canonicalization, for texts in any order', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         for (const text of [JSON.stringify(value), canonicalize(value) ?? '']) {
@@ -31,7 +31,7 @@ describe('isCanonicalText', () => {
     );
   });
 
-  it('makes no canonical form where a look tells that a text is it', () => {
+  it('skips the canonicalization for a text that is canonical', () => {
     const text = '{"":[1,"ä",{"a":null,"b":true}],"x":{}}';
     const value = JSON.parse(text);
     const stringify = vi.spyOn(JSON, 'stringify');

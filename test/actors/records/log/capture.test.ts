@@ -69,7 +69,7 @@ const called: Extract<TaskFact, { type: 'model.called' }> = {
 };
 
 describe('createCapture', () => {
-  it('makes nothing while nothing is captured', () => {
+  it('is undefined while nothing is captured', () => {
     expect(
       createCapture(nothing, () => {
         throw new Error('nothing is scrubbed');
@@ -90,13 +90,13 @@ describe('createCapture', () => {
           '{"role":"agent","calls":[{"id":"c-1","tool":"pay","args":{"amount":10}}]}]',
       },
     ],
-  ])('takes what %s names and nothing else', (name, fact, contents) => {
+  ])('captures what %s names and nothing else', (name, fact, contents) => {
     expect(capturing(fact)).toStrictEqual(contents);
     expect(capturing(fact, { [name]: false })).toStrictEqual({});
     expect(createCapture({ ...nothing, [name]: true }, () => hide)?.(fact)).toStrictEqual(contents);
   });
 
-  it('tells what was said while a call waited after its result', () => {
+  it('contains messages during a wait after the result of the call', () => {
     const followUp: Message = {
       role: 'user',
       parts: [{ kind: 'text', text: 'hurry' }],
@@ -110,7 +110,7 @@ describe('createCapture', () => {
     });
   });
 
-  it('tells the results that the model heard, and its answer', () => {
+  it('contains the results that the model received, and its answer', () => {
     const heard = { request: null, exchanges: [{ call, result: 'paid' }], followUps: [] };
     expect(capturing({ ...called, heard, said: { text: 'done', calls: [] } })).toStrictEqual({
       messages:
@@ -121,7 +121,7 @@ describe('createCapture', () => {
     });
   });
 
-  it('has the words of a call that failed in place of a result, and nothing of other facts', () => {
+  it('contains the error text of a failed call in place of a result, and nothing of other facts', () => {
     const { result: _, ...bare } = ended('') as Extract<TaskFact, { type: 'tool.ended' }>;
     const failed = { ...bare, error: 'exit code 1', complaint: 'no key-1' };
     expect(capturing(failed)).toStrictEqual({ error: 'no [hidden]' });
@@ -130,7 +130,7 @@ describe('createCapture', () => {
     expect(capturing({ type: 'session.started', requester: null })).toStrictEqual({});
   });
 
-  it('scrubs before it cuts, and states the size of the original', () => {
+  it('redacts before it cuts, and states the size of the original', () => {
     const result = `${'x'.repeat(40)} key-${'s'.repeat(100)} end`;
     expect(capturing(ended(result), { max_bytes: 50 })).toStrictEqual({
       result: `${'x'.repeat(26)} [cut: 149 bytes in all]`,
@@ -140,7 +140,7 @@ describe('createCapture', () => {
     });
   });
 
-  it('finds a secret behind an escape of JSON, in a key and over key and value', () => {
+  it('finds a secret behind a JSON escape, in a key and across key and value', () => {
     const scrub = (text: string) =>
       text.replaceAll(/\bkey-\w+/g, '[hidden]').replace('"pin":"1234"', '"pin":"[hidden]"');
     const args = { a: 'one\nkey-2', 'key-3': ['x"key-4'], pin: '1234' };
@@ -149,7 +149,7 @@ describe('createCapture', () => {
     });
   });
 
-  it('leaves a text out that could not be looked at', () => {
+  it('omits a text that could not be searched', () => {
     const scrub = () => {
       throw new Error('out of memory');
     };
@@ -158,13 +158,13 @@ describe('createCapture', () => {
     expect(capturing(started({}), {}, scrub)).toStrictEqual({ args: left });
   });
 
-  it('keeps no more than a line of the log would, whatever the maximum', () => {
+  it('keeps no more than a log line could, with any maximum', () => {
     const { result = '' } = capturing(ended('x'.repeat(40_000)), { max_bytes: 1_000_000 }) ?? {};
     const marker = ' [cut: 40000 bytes in all]';
     expect(result).toBe(`${'x'.repeat(longestCapture - marker.length)}${marker}`);
   });
 
-  it('looks at 128 KiB more than it shows, and at no more', () => {
+  it('searches 128 KiB more than it shows, and no more', () => {
     const looked = 100 + 128 * 1024;
     const secret = (length: number) => `key-${'x'.repeat(length - 4)}`;
     const of = (result: string) => capturing(ended(result), { max_bytes: 100 });
@@ -182,7 +182,7 @@ describe('createCapture', () => {
     expect(lengths).toEqual([looked]);
   });
 
-  it('states the size of arguments as the JSON that they are, secrets and all', () => {
+  it('states the size of arguments as JSON, including secrets', () => {
     const args = { note: 'zu spät', pin: `key-${'x'.repeat(60)}`, more: 'y'.repeat(60) };
     expect(Buffer.byteLength(JSON.stringify(args))).toBe(162);
     expect(capturing(started(args), { max_bytes: 60 })).toStrictEqual({
@@ -190,7 +190,7 @@ describe('createCapture', () => {
     });
   });
 
-  it('looks at texts behind escapes one by one until it has more than it shows', () => {
+  it('searches texts behind escapes one by one until it has more than it shows', () => {
     const looked: string[] = [];
     const scrub = (text: string) => {
       looked.push(text);
@@ -202,7 +202,7 @@ describe('createCapture', () => {
     expect(looked.at(-1)).toBe(JSON.stringify({ list: ['plain', ...list.fill('[left out]', 3)] }));
   });
 
-  it('shows no part of a secret on the border of what it looks at', () => {
+  it('shows no part of a secret at the end of the searched part', () => {
     for (let shift = 0; shift < 40; shift += 1) {
       const secret = `key-${'7'.repeat(30)}`;
       const before = ' key-1'.repeat(25_000);
@@ -211,7 +211,7 @@ describe('createCapture', () => {
     }
   });
 
-  it('leaves texts out when there are more than it could look at', () => {
+  it('omits texts when there are more than it could search', () => {
     const args = { list: Array.from({ length: 1_002 }, () => '"') };
     const { args: captured = '' } = capturing(started(args)) ?? {};
     expect(captured).toBe(
@@ -219,7 +219,7 @@ describe('createCapture', () => {
     );
   });
 
-  it('never has more bytes than allowed nor half a code point, and never throws', () => {
+  it('never exceeds its bytes, splits a code point or throws', () => {
     const text = fc.string({ unit: 'binary', maxLength: 300 });
     fc.assert(
       fc.property(text, fc.integer({ min: 40, max: 400 }), (result, max_bytes) => {
@@ -239,7 +239,7 @@ describe('createCapture', () => {
 describe('auditEventOf with a capture', () => {
   const envelope = { ts: '2026-07-01T09:00:00.000Z', task_id: 't-1' };
 
-  it('puts contents beside the other fields, and none without it', () => {
+  it('adds contents to the other fields, and none without it', () => {
     const event = { ...envelope, event: 'tool_exec' };
     const fields = { tool: 'pay', phase: 'start', args_size: 13 };
     const fact = started({ amount: 10 });

@@ -32,7 +32,7 @@ describe('chainLine', () => {
     expect(line).toBe(`{"event":"x","fields":{${members}},"ts":"${ts}"}`);
   });
 
-  it('leaves out what is empty, and keeps what only looks so', () => {
+  it('omits empty values, and keeps those that only look empty', () => {
     const event = {
       event: 'x',
       ts,
@@ -51,7 +51,7 @@ describe('chainLine', () => {
     );
   });
 
-  it('does not change the event it is given', () => {
+  it('does not change its input', () => {
     const event = Object.freeze({
       event: 'x',
       ts,
@@ -62,7 +62,7 @@ describe('chainLine', () => {
     expect(event).toStrictEqual({ event: 'x', ts, task_id: '', fields: { a: '\ud800' } });
   });
 
-  it('makes every string and name well formed and keeps it on one line', () => {
+  it('makes every string and name well-formed and keeps it on one line', () => {
     const event = {
       event: 'x\n',
       ts,
@@ -81,12 +81,12 @@ describe('chainLine', () => {
     });
   });
 
-  it('leaves out a member named __proto__ that is empty', () => {
+  it('omits an empty member named __proto__', () => {
     const event = JSON.parse(`{"event":"x","ts":"${ts}","__proto__":{}}`);
     expect(chainLine(event, null).line).toBe(`{"event":"x","ts":"${ts}"}`);
   });
 
-  it('measures nothing that is short enough however it is encoded', () => {
+  it('does not measure what is short in any encoding', () => {
     const measure = vi.spyOn(Buffer, 'byteLength');
     chainLine({ event: 'x', ts, fields: { note: 'zu spät 🧾' } }, GENESIS);
     expect(measure).not.toHaveBeenCalled();
@@ -121,14 +121,14 @@ describe('chainLine', () => {
     });
   });
 
-  it('drops what has no JSON form, and says null for it in a list', () => {
+  it('drops values without a JSON form, and writes null for them in a list', () => {
     const run = () => 1;
     expect(recordedFields({ run, list: [run, undefined, 1] })).toStrictEqual({
       list: [null, null, 1],
     });
   });
 
-  it('keeps 16 levels and marks what is deeper, circles too', () => {
+  it('keeps 16 levels and marks deeper ones and circles', () => {
     const nested = (levels: number): JsonValue => (levels === 0 ? 'end' : [nested(levels - 1)]);
     expect(recordedFields({ a: nested(14) })).toStrictEqual({ a: nested(14) });
     const text = JSON.stringify(recordedFields({ a: nested(15) }));
@@ -138,7 +138,7 @@ describe('chainLine', () => {
     expect(JSON.stringify(recordedFields(circle))).toContain('[omitted: nested too deep]');
   });
 
-  it('cuts a string above 16 KiB between code points and says its size', () => {
+  it('cuts a string above 16 KiB between code points and states its size', () => {
     const limit = 16 * 1024;
     expect(recordedFields({ a: 'x'.repeat(limit) })).toStrictEqual({ a: 'x'.repeat(limit) });
     const { a } = recordedFields({ a: '🧾'.repeat(5000) }) as { a: string };
@@ -156,8 +156,8 @@ describe('chainLine', () => {
   });
 });
 
-describe('checkpoint', () => {
-  it('says where the log stands', () => {
+describe('a checkpoint', () => {
+  it('states the head of the log', () => {
     expect(checkpoint(ts, { count: 7, head: 'ab' })).toStrictEqual({
       event: 'checkpoint',
       ts,

@@ -29,12 +29,12 @@ function read(start: ChainStart, ...lines: (JsonObject | null)[]) {
 }
 
 describe('the chain of a log', () => {
-  it('begins with nothing, at its start', () => {
+  it('is empty at the beginning', () => {
     const { events, head, checkpoint: last } = new Chain(whole);
     expect({ events, head, last }).toStrictEqual({ events: 0, head: GENESIS, last: null });
   });
 
-  it('moves on with each line, broken or not', () => {
+  it('advances with each line, broken or not', () => {
     const { chain, found } = read(whole, event(GENESIS), null, event('h2'));
     expect(found).toStrictEqual([]);
     expect([chain.events, chain.head, chain.checkpoint]).toStrictEqual([3, 'h3', null]);
@@ -42,7 +42,7 @@ describe('the chain of a log', () => {
 
   it.each<[string, JsonValue, ChainBreak]>([
     ['that is missing', null, { reason: 'prev_hash is missing' }],
-    ['that is no text', 1, { reason: 'prev_hash is missing' }],
+    ['that is not a string', 1, { reason: 'prev_hash is missing' }],
     [
       'to another line',
       'h7',
@@ -57,7 +57,7 @@ describe('the chain of a log', () => {
   it.each<[ChainStart, ChainBreak['reason']]>([
     [whole, 'prev_hash is not that of the first line of a log'],
     [continued, 'prev_hash is not the hash the log should continue from'],
-  ])('breaks at its first line when it does not go on from %j', (start, reason) => {
+  ])('breaks at its first line when it does not continue %j', (start, reason) => {
     expect(read(start, event('h7'), event('h1')).found).toStrictEqual([
       { line: 1, break: { reason, expected: start.from, actual: 'h7' } },
     ]);
@@ -65,14 +65,14 @@ describe('the chain of a log', () => {
 });
 
 describe('a checkpoint in a log', () => {
-  it('says where the log stood, and how many lines came since', () => {
+  it('states the head and the number of lines since', () => {
     const standing = checkpoint('h1', { count: 1, head: 'h1' });
     const { chain, found } = read(whole, event(GENESIS), standing, event('h2'), null);
     expect(found).toStrictEqual([]);
     expect(chain.checkpoint).toStrictEqual({ count: 1, after: 2 });
   });
 
-  it('counts lines of the whole log where the first of them are gone', () => {
+  it('counts the lines of the whole log where the first ones were removed', () => {
     const first = checkpoint('h0', { count: 40, head: 'h0' });
     const second = checkpoint('h2', { count: 42, head: 'h2' });
     const { chain, found } = read(continued, first, event('h1'), second);
@@ -83,7 +83,7 @@ describe('a checkpoint in a log', () => {
   it.each<[string, JsonValue, string]>([
     ['another count', { count: 2, head: 'h1' }, 'count 2 and head "h1"'],
     ['another hash', { count: 1, head: 'h9' }, 'count 1 and head "h9"'],
-    ['a count that is no number', { count: '1', head: 'h1' }, 'count "1" and head "h1"'],
+    ['a count that is not a number', { count: '1', head: 'h1' }, 'count "1" and head "h1"'],
     ['no hash', { count: 1 }, 'count 1 and head undefined'],
     ['a list of fields', [1, 'h1'], 'count undefined and head undefined'],
     ['no fields', null, 'count undefined and head undefined'],
@@ -102,10 +102,10 @@ describe('a checkpoint in a log', () => {
 
   it.each<[string, JsonValue, string]>([
     ['fewer lines than were read', 1, 'count 2 and head h2'],
-    ['a number below zero', -1, 'count 2 and head h2'],
-    ['half a line', 2.5, 'count 2 and head h2'],
+    ['a negative number', -1, 'count 2 and head h2'],
+    ['a fractional number', 2.5, 'count 2 and head h2'],
     ['more lines than can be counted', 2 ** 53, 'count 2 and head h2'],
-  ])('is a break in a log whose beginning is gone when it counts %s', (_, count, expected) => {
+  ])('is a break in a log with a removed beginning when it counts %s', (_, count, expected) => {
     const standing = checkpoint('h2', { count, head: 'h2' });
     expect(read(continued, event('h0'), event('h1'), standing).found).toStrictEqual([
       {
@@ -119,7 +119,7 @@ describe('a checkpoint in a log', () => {
     ]);
   });
 
-  it('is believed after a break, so that one break is said once', () => {
+  it('is accepted after a break, so that one break is reported once', () => {
     const wrong = checkpoint('h1', { count: 5, head: 'h1' });
     const next = checkpoint('h2', { count: 6, head: 'h2' });
     const { chain, found } = read(whole, event(GENESIS), wrong, next);
@@ -127,7 +127,7 @@ describe('a checkpoint in a log', () => {
     expect(chain.checkpoint).toStrictEqual({ count: 6, after: 0 });
   });
 
-  it.each(['many', -1, 1.5])('is not believed when it counts %j lines', (count) => {
+  it.each(['many', -1, 1.5])('is refused when it counts %j lines', (count) => {
     const none = checkpoint('h1', { count, head: 'h1' });
     expect(read(whole, event(GENESIS), none).chain.checkpoint).toBeNull();
     const next = checkpoint('h2', { count: 2, head: 'h2' });
@@ -136,28 +136,28 @@ describe('a checkpoint in a log', () => {
     expect(chain.checkpoint).toStrictEqual({ count: 2, after: 0 });
   });
 
-  it('may count no line at all', () => {
+  it('may count zero lines', () => {
     const { chain, found } = read(whole, checkpoint(GENESIS, { count: 0, head: GENESIS }));
     expect(found).toStrictEqual([]);
     expect(chain.checkpoint).toStrictEqual({ count: 0, after: 0 });
   });
 });
 
-describe('a checkpoint that was kept elsewhere', () => {
+describe('a checkpoint that was stored elsewhere', () => {
   const departed = (expected: string, actual: string): ChainBreak => ({
     reason: 'the lines up to here do not match the kept checkpoint',
     expected,
     actual,
   });
 
-  it('is passed at its line, and said to be left behind nowhere else', () => {
+  it('matches at its line only', () => {
     const kept = { count: 2, head: 'h2' };
     const { chain, found } = read({ ...whole, kept }, event(GENESIS), event('h1'), event('h2'));
     expect(found).toStrictEqual([]);
     expect(chain.end()).toBeNull();
   });
 
-  it('is departed from at its line, once', () => {
+  it('differs at its line, reported once', () => {
     const kept = { count: 2, head: 'k2' };
     const { chain, found } = read({ ...whole, kept }, event(GENESIS), event('h1'), event('h2'));
     expect(found).toStrictEqual([{ line: 2, break: departed('k2', 'h2') }]);
@@ -174,21 +174,21 @@ describe('a checkpoint that was kept elsewhere', () => {
     });
   });
 
-  it('is missing at the end of a log of which the first lines are gone as well', () => {
+  it('is missing at the end of a log whose first lines are removed as well', () => {
     const kept = { count: 99, head: 'k99' };
     const told = checkpoint('h0', { count: 40, head: 'h0' });
     const { chain } = read({ ...continued, kept }, told, event('h1'));
     expect(chain.end()).toMatchObject({ actual: '42 lines' });
   });
 
-  it('is known by its hash until a checkpoint tells how many lines are gone', () => {
+  it('is found by its hash until a checkpoint counts the removed lines', () => {
     const kept = { count: 41, head: 'h1' };
     const { chain, found } = read({ ...continued, kept }, event('h0'), event('h1'));
     expect(found).toStrictEqual([]);
     expect(chain.end()).toBeNull();
   });
 
-  it('is found by its number once a checkpoint has told', () => {
+  it('is found by its number after a checkpoint has counted them', () => {
     const kept = { count: 42, head: 'k2' };
     const told = checkpoint('h0', { count: 40, head: 'h0' });
     const { chain, found } = read({ ...continued, kept }, told, event('h1'), event('h2'));
@@ -196,7 +196,7 @@ describe('a checkpoint that was kept elsewhere', () => {
     expect(chain.end()).toBeNull();
   });
 
-  it('is looked for in vain where nothing tells how many lines are gone', () => {
+  it('is not found where the removed lines are not counted', () => {
     const kept = { count: 41, head: 'k1' };
     const { chain, found } = read({ ...continued, kept }, event('h0'), event('h1'));
     expect(found).toStrictEqual([]);

@@ -4,7 +4,7 @@ import { csvHeader, csvLine } from '../../../../src/actors/records/log/audit.ts'
 
 const row = (event: object): string => csvLine(Buffer.from(JSON.stringify(event)));
 
-it('writes the keys of a line as columns, and its fields as JSON', () => {
+it('CSV has the keys of a line as columns, and its fields as JSON', () => {
   expect(csvHeader).toBe(
     'ts,event,seq,correlation_id,task_id,workflow_id,workflow_execution_id,stage_id,step_id,invocation_caller,' +
       'org_id,workspace_id,entity_id,entity_type,trace_id,span_id,fields,prev_hash,kid,sig\r\n',
@@ -22,7 +22,7 @@ it('writes the keys of a line as columns, and its fields as JSON', () => {
   );
 });
 
-it('quotes what would end a cell, and marks what a spreadsheet would run', () => {
+it('CSV quotes cell separators, and marks formulas', () => {
   const event = {
     ts: 'now',
     event: 'x',
@@ -42,13 +42,13 @@ it.each([
   ['\u200b＠x', "\u200b'＠x"],
   ['1+1', '1+1'],
   ['a=b;c', 'a=b;c'],
-])('marks %j as %j', (text, marked) => {
+])('CSV marks %j as %j', (text, marked) => {
   expect(row({ ts: 'now', event: 'x', correlation_id: text })).toBe(
     `now,x,,${marked},,,,,,,,,,,,,,,,\r\n`,
   );
 });
 
-it('leaves no cell that a spreadsheet with any of the separators would run', () => {
+it('no CSV cell is a formula under any separator', () => {
   const parts = [
     '=',
     '+',
@@ -82,6 +82,6 @@ it('leaves no cell that a spreadsheet with any of the separators would run', () 
   );
 });
 
-it('writes nothing for a line without an event', () => {
+it('CSV has no row for a line without an event', () => {
   expect(csvLine(Buffer.from('nonsense'))).toBe('');
 });

@@ -12,7 +12,7 @@ async function encoded(...chunks: (string | number[])[]): Promise<string[]> {
 const hex = (text: string) => Buffer.from(text).toString('hex');
 
 describe('encodedChunks', () => {
-  it('passes bytes on as they are', async () => {
+  it('passes bytes unchanged', async () => {
     expect(await encoded([0xff, 0], [], [0x0a])).toEqual(['ff00', '', '0a']);
   });
 
@@ -25,11 +25,11 @@ describe('encodedChunks', () => {
     expect(await encoded('\udbff', '', '\udfff')).toEqual(['', '', hex('\udbff\udfff')]);
   });
 
-  it('waits for nothing after the second half of a pair', async () => {
+  it('emits at once after the second half of a pair', async () => {
     expect(await encoded('🧾', 'x')).toEqual([hex('🧾'), hex('x')]);
   });
 
-  it('has a half whose other never comes as what is no character', async () => {
+  it('replaces a half without its partner', async () => {
     expect(await encoded('a\ud83e')).toEqual([hex('a'), hex('\ufffd')]);
     expect(await encoded('a\ud83e', 'b')).toEqual([hex('a'), hex('\ufffdb')]);
   });

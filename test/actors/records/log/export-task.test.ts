@@ -41,7 +41,7 @@ async function exported(withProof: boolean, task = 'ours') {
 }
 
 describe('exportTask', () => {
-  it('hands over the very lines of one task, over all files, with their places', async () => {
+  it('returns the exact lines of one task, over all files, with their places', async () => {
     const { lines, head } = mixedLog(4);
     const finished = finishedPath(path, 1);
     await writeFile(finished, lines.slice(0, 5).join(''));
@@ -67,7 +67,7 @@ describe('exportTask', () => {
     });
   });
 
-  it('finds the first line that does not follow from the one before, with a proof alone', async () => {
+  it('finds the first line that does not follow the one before, only with a proof', async () => {
     const { lines } = mixedLog(4);
     await writeFile(path, lines.toSpliced(3, 1).join(''));
     const { summary } = await exported(true);
@@ -75,13 +75,13 @@ describe('exportTask', () => {
     expect((await exported(false)).summary.broken).toBeNull();
   });
 
-  it('takes the first line that is left of a pruned log for whole', async () => {
+  it('accepts the first remaining line of a pruned log', async () => {
     const { lines } = mixedLog(4);
     await writeFile(path, lines.slice(2).join(''));
     expect((await exported(true)).summary).toMatchObject({ count: 6, broken: null });
   });
 
-  it('says where a log is broken first', async () => {
+  it('reports where a log is broken first', async () => {
     const { lines } = mixedLog(4);
     await writeFile(path, [lines[0], lines[2], lines[5]].join(''));
     expect((await exported(true)).summary.broken).toStrictEqual({
@@ -89,7 +89,7 @@ describe('exportTask', () => {
     });
   });
 
-  it('takes a line that is none for a break', async () => {
+  it('reports an invalid line as a break', async () => {
     const { lines } = mixedLog(1);
     await writeFile(path, [lines[0], 'nonsense\n', lines[1]].join(''));
     expect((await exported(true)).summary).toMatchObject({
@@ -98,21 +98,21 @@ describe('exportTask', () => {
     });
   });
 
-  it('repeats no line of a file that is rotated this very moment', async () => {
+  it('repeats no line of a file during its rotation', async () => {
     const { lines } = mixedLog(2);
     await writeFile(path, lines.join(''));
     await link(path, finishedPath(path, 1));
     expect((await exported(false)).summary).toMatchObject({ exported: 2, count: 4 });
   });
 
-  it('reads no line that does not name the task', async () => {
+  it('parses no line that does not name the task', async () => {
     await writeFile(path, mixedLog(3).lines.join(''));
     const parse = vi.spyOn(JSON, 'parse');
     expect((await exported(false, 'nobodys')).summary).toMatchObject({ exported: 0, count: 6 });
     expect(parse).not.toHaveBeenCalled();
   });
 
-  it('takes no line for one of the task that only mentions it', async () => {
+  it('ignores a line that only mentions the task', async () => {
     const [mine] = events(1, 'ours');
     const other = { ...mine!, task_id: 'theirs', fields: { note: 'ours', task_id: 'ours' } };
     await writeFile(
@@ -122,13 +122,13 @@ describe('exportTask', () => {
     expect((await exported(false)).lines).toMatchObject([{ lineNumber: 2 }]);
   });
 
-  it('leaves out a line that has not ended yet', async () => {
+  it('omits an unfinished line', async () => {
     const { lines } = mixedLog(2);
     await writeFile(path, lines.join('').trimEnd());
     expect((await exported(true, 'theirs')).summary).toMatchObject({ exported: 1, count: 3 });
   });
 
-  it('hides and repeats no line when the log is rotated meanwhile', async () => {
+  it('omits and repeats no line when the log is rotated during the read', async () => {
     const { lines } = mixedLog(4);
     await writeFile(path, lines.slice(0, 7).join(''));
     const found: unknown[] = [];
@@ -169,7 +169,7 @@ describe('exportTask', () => {
       await writeFile(path, lines.slice(5).join(''));
     });
 
-    it('hands over its lines over all files, both ends included', async () => {
+    it('returns its lines over all files, both ends included', async () => {
       const [two, five] = [hours[2]!, hours[5]!];
       const [all, even] = [{ task: null }, { task: 'even' }];
       expect((await inRange({ ...all, from: two, to: five })).found).toEqual(times(2, 3, 4, 5));
@@ -179,7 +179,7 @@ describe('exportTask', () => {
       expect((await inRange({ ...all, from: hours[7]! + 1 })).found).toEqual([]);
     });
 
-    it('reads only the part of the log that can have it, unless it proves', async () => {
+    it('reads only the relevant part of the log, unless it proves', async () => {
       const range = { task: null, from: hours[4], to: hours[4] };
       expect((await inRange(range)).summary.count).toBe(1);
       const proof = await inRange({ ...range, withProof: true });
@@ -204,7 +204,7 @@ describe('exportTask', () => {
     });
   });
 
-  it('ends when no more lines are wanted', async () => {
+  it('stops when no more lines are wanted', async () => {
     await writeFile(path, mixedLog(4).lines.join(''));
     const found: number[] = [];
     await exportTask({ path, task: 'ours', withProof: false }, async ({ lineNumber }) => {
@@ -214,7 +214,7 @@ describe('exportTask', () => {
     expect(found).toEqual([1, 3]);
   });
 
-  it('says that a log is not there', async () => {
+  it('reports a missing log', async () => {
     await expect(exported(false)).rejects.toBeInstanceOf(AuditLogError);
   });
 });

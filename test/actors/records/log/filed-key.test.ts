@@ -15,7 +15,7 @@ function stateFolder(): string {
 const off = { enabled: false, key_env: 'KEY', kid: 'v1' };
 
 describe('the key in the state folder', () => {
-  it('is made once, for its owner alone, and named after its public part', () => {
+  it('is created once, for its owner only, and named after its public part', () => {
     const folder = stateFolder();
     const { key } = readFiledKey(folder, true);
     expect(key?.publicKey.kid).toMatch(/^audit-[0-9a-f]{16}$/);
@@ -27,7 +27,7 @@ describe('the key in the state folder', () => {
     });
   });
 
-  it('is not made by who only reads', () => {
+  it('is not created by a reader', () => {
     expect(readFiledKey(stateFolder(), false)).toEqual({ key: null, known: [] });
   });
 
@@ -44,7 +44,7 @@ describe('the key in the state folder', () => {
     expect(readFileSync(join(folder, 'audit-keys.json'), 'utf8')).not.toContain('"d"');
   });
 
-  it('is refused when others may read it, and when it is none', () => {
+  it('is refused when others may read it, and when it is invalid', () => {
     const folder = stateFolder();
     readFiledKey(folder, true);
     const path = join(folder, 'audit-key.pem');
@@ -62,7 +62,7 @@ describe('the key in the state folder', () => {
     );
   });
 
-  it('gives way to the key of a variable, and signs nothing while signing is off', () => {
+  it('is overridden by the key of a variable, and signs nothing while signing is off', () => {
     const folder = stateFolder();
     const filed = readFiledKey(folder, true).key?.publicKey;
     const { publicKey, privateKey } = keyOf('v1', Buffer.alloc(32, 3));

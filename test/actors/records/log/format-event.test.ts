@@ -6,7 +6,7 @@ import type { JsonValue } from '../../../../src/machines/json.ts';
 const ts = '2026-07-01T09:00:00.000Z';
 
 describe('formatEvent', () => {
-  it('says time, name, task and fields', () => {
+  it('shows time, name, task and fields', () => {
     expect(
       formatEvent({
         ts,
@@ -28,19 +28,19 @@ describe('formatEvent', () => {
     );
   });
 
-  it('does without a task and fields', () => {
+  it('works without a task and fields', () => {
     expect(formatEvent({ ts, event: 'checkpoint' })).toBe(`${ts} checkpoint`);
     expect(formatEvent({ ts, event: 'checkpoint', fields: [1] })).toBe(`${ts} checkpoint`);
   });
 
-  it('quotes what could be taken for something else', () => {
+  it('quotes ambiguous values', () => {
     const fields = { a: '', b: 'x=y', c: 'say "no"', d: 'C:\\new', e: ' ' };
     expect(formatEvent({ ts, event: 'x', fields })).toBe(
       `${ts} x a="" b="x=y" c="say \\"no\\"" d="C:\\\\new" e=" "`,
     );
   });
 
-  it('shows control and format characters as escapes', () => {
+  it('escapes control and format characters', () => {
     const fields = {
       note: '\u001b[2Jok\r\n\u009b1m\u202e\u2028\u200d\ud83d\u{e0041}',
       list: ['\u009b'],
@@ -51,13 +51,13 @@ describe('formatEvent', () => {
     );
   });
 
-  it('shortens what is long', () => {
+  it('shortens long values', () => {
     expect(
       formatEvent({ ts, event: 'x', fields: { a: '🧾'.repeat(81), b: ['y'.repeat(99)] } }),
     ).toBe(`${ts} x a=${'🧾'.repeat(80)}… b=["${'y'.repeat(78)}…`);
   });
 
-  it('never lets anything through that a terminal obeys', () => {
+  it('never emits a terminal control', () => {
     const text = fc.string({ unit: 'binary' });
     const value = fc.jsonValue({ stringUnit: 'binary' }) as fc.Arbitrary<JsonValue>;
     fc.assert(
@@ -75,7 +75,7 @@ describe('formatBadLine', () => {
     ['', 'bad line: ""'],
     ['\u001b[2J"\u202e', 'bad line: "\\u001b[2J\\"\\u202e"'],
     ['🧾'.repeat(81), `bad line: "${'🧾'.repeat(80)}…"`],
-  ])('shows the beginning of %j, and lets nothing through that a terminal obeys', (text, shown) => {
+  ])('shows the beginning of %j without terminal controls', (text, shown) => {
     expect(formatBadLine(text)).toBe(shown);
   });
 });

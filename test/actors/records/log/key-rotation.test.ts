@@ -29,7 +29,7 @@ describe('the last signed line of a log', () => {
   const second = logOf(events(2), first.head, own.signer);
   const unsigned = logOf(events(2), second.head);
 
-  it('is looked for from the end, over files, bad lines and lines that are not signed', async () => {
+  it('is searched from the end, over files, invalid lines and unsigned lines', async () => {
     const folder = temporaryFolder();
     const paths = logIn(
       folder,
@@ -45,13 +45,13 @@ describe('the last signed line of a log', () => {
     expect(openFilesIn(folder)).toEqual([]);
   });
 
-  it('is in a file that is there', async () => {
+  it('is in an existing file', async () => {
     const folder = temporaryFolder();
     const paths = [...logIn(folder, first.lines.join('')), join(folder, 'gone.ndjson')];
     expect(await lastSignedLine(paths)).toStrictEqual(parsed(first.lines[1]!));
   });
 
-  it('cannot be told when a file cannot be read', async () => {
+  it('is unknown when a file cannot be read', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'audit.ndjson');
     mkdirSync(path);
@@ -70,7 +70,7 @@ describe('the last signed line of a log', () => {
 });
 
 describe('the rotation of a key', () => {
-  it('is told by both names, unless nothing was signed or nothing is', async () => {
+  it('names both keys, unless either is missing', async () => {
     const [line] = logOf(events(1), undefined, older.signer).lines.map(parsed);
     expect(await keyRotation(line!, keys)).toStrictEqual({
       event: 'audit_key_rotated',
@@ -80,7 +80,7 @@ describe('the rotation of a key', () => {
     expect(await keyRotation(null, keys)).toBeNull();
   });
 
-  it('is told with an empty name when the last signed line has none', async () => {
+  it('has an empty name when the last signed line has none', async () => {
     for (const line of [{ sig: 'x' }, { sig: 'x', kid: 7 }]) {
       expect(await keyRotation(line, keys)).toStrictEqual({
         event: 'audit_key_rotated',
@@ -91,7 +91,7 @@ describe('the rotation of a key', () => {
 
   it.each<[string, (line: JsonObject) => JsonObject]>([
     ['was changed', (line) => ({ ...line, seq: 9 })],
-    ['has no signature that could be one', (line) => ({ ...line, sig: 'c2ln' })],
+    ['has no valid signature', (line) => ({ ...line, sig: 'c2ln' })],
   ])('is refused when the last line of the same key %s', async (_, change) => {
     const line = parsed(logOf(events(1), undefined, own.signer).lines[0]!);
     expect(await keyRotation(line, keys)).toBeNull();

@@ -11,11 +11,11 @@ const sig = String(signed['sig']);
 const ring = nodeKeyRing({ keys: [own.publicKey] });
 
 describe('verifySignature', () => {
-  it('finds nothing wrong with a line whose signature is its own', async () => {
+  it('accepts a line with its own signature', async () => {
     expect(await verifySignature(signed, { keys: ring, requireSigned: true })).toBeNull();
   });
 
-  it('waits for nothing where there is nothing to check', () => {
+  it('returns at once for a line without a signature', () => {
     expect(verifySignature(signed, { keys: null, requireSigned: true })).toBeNull();
     expect(verifySignature(bare, { keys: ring, requireSigned: false })).toBeNull();
     expect(verifySignature(bare, { keys: ring, requireSigned: true })).toBe('sig is missing');
@@ -23,15 +23,15 @@ describe('verifySignature', () => {
 
   const notBase64 = 'sig is not an Ed25519 signature in base64';
   it.each<[string, JsonObject, string]>([
-    ['no signature beside a key', { ...bare, kid: 'service-audit-v1' }, 'sig is missing'],
-    ['no signature beside what is no key', { ...bare, kid: null }, 'sig is missing'],
+    ['a key without a signature', { ...bare, kid: 'service-audit-v1' }, 'sig is missing'],
+    ['an invalid key without a signature', { ...bare, kid: null }, 'sig is missing'],
     ['no key', { ...bare, sig }, 'kid is missing'],
     ['an empty key', { ...signed, kid: '' }, 'kid is missing'],
-    ['a key that is no text', { ...signed, kid: ['service-audit-v1'] }, 'kid is missing'],
+    ['a key that is not a string', { ...signed, kid: ['service-audit-v1'] }, 'kid is missing'],
     ['a signature in a list', { ...signed, sig: [sig] as JsonValue }, notBase64],
     ['an empty signature', { ...signed, sig: '' }, notBase64],
     ['no signature at all', { ...signed, sig: null }, notBase64],
-    ['a signature and more', { ...signed, sig: `${sig}=` }, notBase64],
+    ['a signature with further text', { ...signed, sig: `${sig}=` }, notBase64],
     ['odd bits at the end of a signature', { ...signed, sig: `${sig.slice(0, -3)}B==` }, notBase64],
   ])('refuses %s, with keys and without', (_, line, reason) => {
     for (const keys of [null, ring]) {
@@ -39,14 +39,14 @@ describe('verifySignature', () => {
     }
   });
 
-  it('refuses a key that it was not given', () => {
+  it('refuses an unknown key', () => {
     const line = { ...signed, kid: 'stranger' };
     const reason = 'kid is not one of the keys';
     expect(verifySignature(line, { keys: ring, requireSigned: false })).toBe(reason);
     expect(verifySignature(line, { keys: null, requireSigned: false })).toBeNull();
   });
 
-  it('refuses a line that says something else than what was signed', async () => {
+  it('refuses a line that differs from the signed one', async () => {
     const reason = 'sig does not match the line';
     const options = { keys: ring, requireSigned: false };
     expect(await verifySignature({ ...signed, seq: 2 }, options)).toBe(reason);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LineSplitter } from '../../../../src/actors/records/log/line-splitter.ts';
 
 describe('LineSplitter', () => {
-  it('splits alike however the bytes arrive, even in a buffer that is used again', () => {
+  it('splits equally for any chunks, even in a reused buffer', () => {
     const bytes = fc.array(fc.constantFrom(0x0a, 0x61, 0x62), { maxLength: 40 });
     fc.assert(
       fc.property(bytes, fc.integer({ min: 1, max: 9 }), (content, size) => {
@@ -25,13 +25,13 @@ describe('LineSplitter', () => {
     );
   });
 
-  it('copies nothing of a line that came in one piece', () => {
+  it('copies no byte of a line in one piece', () => {
     const bytes = Uint8Array.from([0x61, 0x0a, 0x62]);
     const [line] = new LineSplitter(5).push(bytes);
     expect(line?.buffer).toBe(bytes.buffer);
   });
 
-  it('keeps one byte more than the maximum of a line that goes on and on', () => {
+  it('keeps one byte more than the maximum of an endless line', () => {
     const splitter = new LineSplitter(5);
     for (let count = 0; count < 4; count += 1) {
       expect(Array.from(splitter.push(Buffer.from('abc')))).toStrictEqual([]);

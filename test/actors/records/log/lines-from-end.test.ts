@@ -24,7 +24,7 @@ async function found(text: string, size = Buffer.byteLength(text)) {
 describe('linesFromEnd', () => {
   it.each<[string, string, unknown[]]>([
     ['none of an empty file', '', []],
-    ['none of a line that has not ended', 'torn', []],
+    ['none of an unfinished line', 'torn', []],
     ['an empty line', '\n', [['', 1]]],
     [
       'empty lines',
@@ -49,7 +49,7 @@ describe('linesFromEnd', () => {
   });
 
   it.each([block - 1, block, block + 1, 2 * block - 1, 2 * block, 3 * block])(
-    'yields a line of %i bytes whole, and those around it',
+    'yields a line of %i bytes whole, and its neighbours',
     async (size) => {
       expect(await found(`first\n${'x'.repeat(size)}\nlast\ntorn`)).toEqual([
         ['last', size + 12],
@@ -63,7 +63,7 @@ describe('linesFromEnd', () => {
     ['at the beginning', '', 'last\n'],
     ['in the middle', 'first\n', 'last\n'],
     ['at the end', 'first\n', ''],
-  ])('yields a line of 4 MiB and passes over a longer one: %s', async (_, before, after) => {
+  ])('yields a line of 4 MiB and skips a longer one: %s', async (_, before, after) => {
     const around = (size: number) => [
       ...(after === '' ? [] : [['last', before.length + size + 1 + after.length]]),
       ...(size > limit ? [] : [[size, before.length + size + 1]]),
@@ -74,14 +74,14 @@ describe('linesFromEnd', () => {
     }
   });
 
-  it('looks no further than the size that was asked for', async () => {
+  it('reads only up to the given size', async () => {
     expect(await found('one\ntwo\nthree\n', 8)).toEqual([
       ['two', 8],
       ['one', 4],
     ]);
   });
 
-  it('takes a file that has become shorter for what is left of it', async () => {
+  it('reads the rest of a file that became shorter', async () => {
     expect(await found('one\ntwo\n', 9)).toEqual([
       ['two', 8],
       ['one', 4],

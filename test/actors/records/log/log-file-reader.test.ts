@@ -21,7 +21,7 @@ async function read(log: LogFileReader): Promise<string[]> {
 }
 
 describe('LogFileReader', () => {
-  it('has the lines that ended since it looked last, and those that end then', async () => {
+  it('returns new finished lines at each read', async () => {
     const { path, log } = await readerOf('one\ntwo\nthr');
     expect([await read(log), log.position]).toStrictEqual([['one', 'two'], 11]);
     expect([await read(log), log.position]).toStrictEqual([[], 11]);
@@ -29,7 +29,7 @@ describe('LogFileReader', () => {
     expect([await read(log), log.position]).toStrictEqual([['three', 'four'], 19]);
   });
 
-  it('begins anew when it is told to, without the half line it had', async () => {
+  it('restarts on request, without the unfinished line', async () => {
     const { path, log } = await readerOf('one\nhalf');
     await read(log);
     log.rewind();
@@ -38,18 +38,18 @@ describe('LogFileReader', () => {
     expect(await read(log)).toStrictEqual(['two']);
   });
 
-  it('has lines that are longer than what is read at once', async () => {
+  it('returns lines longer than one read', async () => {
     const long = 'x'.repeat(200_000);
     const { log } = await readerOf(`one\n${long}\ntwo\n`);
     expect(await read(log)).toStrictEqual(['one', long, 'two']);
   });
 
-  it('keeps no more of a line than shows that it is longer than 4 MiB', async () => {
+  it('keeps only as much of a line as shows that it exceeds 4 MiB', async () => {
     const { log } = await readerOf(`${'x'.repeat(4 * 1024 * 1024 + 9)}\n`);
     expect((await read(log)).map(({ length }) => length)).toStrictEqual([4 * 1024 * 1024 + 1]);
   });
 
-  it('knows which file it reads', async () => {
+  it('identifies its file', async () => {
     const { path, log } = await readerOf('one\n');
     const { ino, size } = statSync(path, { bigint: true });
     expect([log.path, log.inode]).toStrictEqual([path, ino]);
@@ -57,8 +57,8 @@ describe('LogFileReader', () => {
   });
 });
 
-describe('a file of a log that cannot be read', () => {
-  it('is none when it is not there, unless it has to be', async () => {
+describe('a log file that cannot be read', () => {
+  it('is empty when it is missing, unless it is required', async () => {
     const path = join(temporaryFolder(), 'audit.ndjson');
     expect(await LogFileReader.find(path)).toBeNull();
     expect(await fileAt(path)).toBeNull();
@@ -70,7 +70,7 @@ describe('a file of a log that cannot be read', () => {
     });
   });
 
-  it('is said by its path when it is something else', async () => {
+  it('is named by its path when it is something else', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'audit.ndjson');
     mkdirSync(path);
@@ -81,7 +81,7 @@ describe('a file of a log that cannot be read', () => {
     expect(openFilesIn(folder)).toEqual([]);
   });
 
-  it('is said by its path when it lies below a file', async () => {
+  it('is named by its path when it is below a file', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     const path = join(file, 'audit.ndjson');

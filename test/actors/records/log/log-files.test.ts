@@ -15,7 +15,7 @@ function folderWith(...names: string[]): string {
 }
 
 describe('the files of a log', () => {
-  it('are the finished ones in the order of their lines, then the current one', () => {
+  it('are the finished ones in order, then the current one', () => {
     const folder = folderWith(
       'audit-999999999999.ndjson',
       'audit-1000000000000.ndjson',
@@ -32,14 +32,14 @@ describe('the files of a log', () => {
     expect(logFilesOf(path)).toStrictEqual([...finished.map((file) => file.path), path]);
   });
 
-  it('are the finished ones alone while there is no current one', () => {
+  it('are only the finished ones without a current one', () => {
     const folder = folderWith('audit-000000000001.ndjson');
     expect(logFilesOf(join(folder, 'audit.ndjson'))).toStrictEqual([
       join(folder, 'audit-000000000001.ndjson'),
     ]);
   });
 
-  it('are none in a folder that is not there', () => {
+  it('are empty in a missing folder', () => {
     const path = join(temporaryFolder(), 'gone', 'audit.ndjson');
     expect([finishedFilesOf(path), logFilesOf(path)]).toStrictEqual([[], []]);
   });
@@ -54,13 +54,13 @@ describe('the files of a log', () => {
     ['letters in its number', 'audit-00000000000a.ndjson'],
     ['letters before its number', 'audit-a000000000001.ndjson'],
     ['letters after its number', 'audit-000000000001a.ndjson'],
-    ['the name alone', 'audit.ndjson.head'],
-  ])('are none with %s', (_, name) => {
+    ['only the name', 'audit.ndjson.head'],
+  ])('do not include %s', (_, name) => {
     const folder = folderWith(name);
     expect(finishedFilesOf(join(folder, 'audit.ndjson'))).toStrictEqual([]);
   });
 
-  it('may lie beside others and have no ending', () => {
+  it('may be next to others and have no extension', () => {
     const folder = folderWith('log-000000000007', 'log');
     mkdirSync(join(folder, 'more'));
     expect(logFilesOf(join(folder, 'log'))).toStrictEqual([
@@ -75,7 +75,7 @@ describe('finishedPath', () => {
     ['/logs/audit.ndjson', 1, '/logs/audit-000000000001.ndjson'],
     ['/logs/audit.ndjson', 1_000_000_000_000, '/logs/audit-1000000000000.ndjson'],
     ['/logs/log', 42, '/logs/log-000000000042'],
-  ])('names the file of %s from line %i on', (path, first, finished) => {
+  ])('of %s from line %i on', (path, first, finished) => {
     expect(finishedPath(path, first)).toBe(finished);
   });
 });

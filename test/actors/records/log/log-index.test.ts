@@ -7,13 +7,13 @@ const mebibyte = 1024 * 1024;
 
 const lines = (count: number) => 'x\n'.repeat(count);
 
-describe('the index of a file of a log', () => {
+describe('the index of a log file', () => {
   it.each([
     ['no lines', '', 0, { offset: 0, line: 0 }],
     ['lines', 'one\ntwo\n', 2, { offset: 8, line: 2 }],
-    ['a line that has not ended', 'one\ntorn', 2, { offset: 4, line: 1 }],
-    ['nothing but such a line', 'torn', 1, { offset: 0, line: 0 }],
-  ])('has where they end: %s', async (_, text, count, end) => {
+    ['an unfinished line', 'one\ntorn', 2, { offset: 4, line: 1 }],
+    ['only an unfinished line', 'torn', 1, { offset: 0, line: 0 }],
+  ])('contains the end of the last line: %s', async (_, text, count, end) => {
     expect(await new LogIndexes().of(fileOf(text).file, signal)).toStrictEqual({
       version: '1',
       size: text.length,
@@ -28,11 +28,11 @@ describe('the index of a file of a log', () => {
     [lines(1_025), [0, 2_048]],
     [`${lines(1_024)}torn`, [0, 2_048]],
     [lines(3_000), [0, 2_048, 4_096]],
-  ])('has where each thousandth line begins', async (text, marks) => {
+  ])('contains the beginning of each thousandth line', async (text, marks) => {
     expect(await new LogIndexes().of(fileOf(text).file, signal)).toMatchObject({ marks });
   });
 
-  it('is kept while the file is what it was', async () => {
+  it('is reused while the file is unchanged', async () => {
     const indexes = new LogIndexes();
     const index = await indexes.of(fileOf('one\n').file, signal);
     const again = fileOf('one\n');
@@ -40,7 +40,7 @@ describe('the index of a file of a log', () => {
     expect(again.readFrom).toEqual([]);
   });
 
-  it('reads what was added to the file alone', async () => {
+  it('reads only the added part of a file', async () => {
     const indexes = new LogIndexes();
     await indexes.of(fileOf(`${lines(1_024)}to`).file, signal);
     const grown = fileOf(`${lines(1_024)}torn\nnext\n`, { version: '2' });
@@ -57,7 +57,7 @@ describe('the index of a file of a log', () => {
   it.each([
     ['shorter', 'four\n'],
     ['as long', 'four\nfive\n'],
-  ])('is made anew of a file that was written anew and is %s', async (_, text) => {
+  ])('is rebuilt for a file that was rewritten and is %s', async (_, text) => {
     const indexes = new LogIndexes();
     await indexes.of(fileOf('one\ntwo\n3\n').file, signal);
     const anew = fileOf(text, { version: '2' });
@@ -79,7 +79,7 @@ describe('the index of a file of a log', () => {
     expect(other.readFrom).toEqual([0]);
   });
 
-  it('is forgotten for the file that was read first when there are too many', async () => {
+  it('is dropped for the oldest file when there are too many', async () => {
     const indexes = new LogIndexes();
     const isKept = async (id: string) => {
       const { file, readFrom } = fileOf('one\n', { id });
@@ -95,7 +95,7 @@ describe('the index of a file of a log', () => {
     expect(await isKept('3')).toBe(false);
   });
 
-  it('has no more than the size that the file was opened with', async () => {
+  it('covers only the size at opening', async () => {
     const { file } = fileOf('one\ntwo\nthree\n', { size: 6 });
     expect(await new LogIndexes().of(file, signal)).toMatchObject({
       lines: 2,
@@ -107,13 +107,13 @@ describe('the index of a file of a log', () => {
     });
   });
 
-  it('ends where a file has become shorter', async () => {
+  it('stops where a file has become shorter', async () => {
     const { file, readFrom } = fileOf('one\n', { size: 3 * mebibyte });
     expect(await new LogIndexes().of(file, signal)).toMatchObject({ end: { offset: 4, line: 1 } });
     expect(readFrom).toEqual([0, 4]);
   });
 
-  it('reads no further once nobody waits', async () => {
+  it('stops reading without waiting readers', async () => {
     const left = AbortSignal.abort(new Error('gone'));
     const { file, readFrom } = fileOf('one\n');
     await expect(new LogIndexes().of(file, left)).rejects.toThrow('gone');
@@ -134,7 +134,7 @@ describe('a line that is too long for a log', () => {
     expect(readFrom).toEqual([0, 1, 2, 3, 4].map((block) => block * mebibyte));
   });
 
-  it('is told from one of 4 MiB, and from shorter ones that are as long together', async () => {
+  it('is distinguished from one of 4 MiB, and from several shorter ones', async () => {
     const { file } = fileOf(`one\n${'x'.repeat(4 * mebibyte)}\n`);
     expect(await new LogIndexes().of(file, signal)).toMatchObject({ lines: 2 });
     const many = fileOf(`${'x'.repeat(mebibyte)}\n`.repeat(6));

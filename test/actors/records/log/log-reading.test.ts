@@ -38,8 +38,8 @@ async function verdictOf(lines: readonly string[], options: VerifyOptions = {}) 
 
 const said = ({ file, line, reason }: LineBreak) => `${file}:${line} ${reason}`;
 
-describe('the reading of a log', () => {
-  it('checks 512 signatures at once, and waits for half of them before it begins more', async () => {
+describe('the verification of a log', () => {
+  it('checks 512 signatures at once, and waits for half of them before more', async () => {
     const { lines, head } = signed(1_100);
     const reading = new LogReading({ keys: taking });
     reading.open('audit.ndjson');
@@ -53,7 +53,7 @@ describe('the reading of a log', () => {
     expect(await readLines(reading, signed(600).lines)).toEqual([]);
   });
 
-  it('tells a signature that shows late before what follows it', async () => {
+  it('reports a late signature failure before later lines', async () => {
     const breaks: string[] = [];
     const keys = keysThat(async (n) => {
       if (n === 2) await new Promise((resolve) => setImmediate(resolve));
@@ -85,7 +85,7 @@ describe('the reading of a log', () => {
     });
   });
 
-  it('is over with the first bad line, unless somebody wants to hear of all', async () => {
+  it('stops at the first bad line, unless all are requested', async () => {
     const alone = new LogReading({});
     const heard = new LogReading({ onBreak: () => undefined });
     for (const reading of [alone, heard]) reading.open('audit.ndjson');
@@ -94,14 +94,14 @@ describe('the reading of a log', () => {
     expect([alone.isOver, heard.isOver]).toEqual([true, false]);
   });
 
-  it('is over at once with a line that lacks its signature', async () => {
+  it('stops at once at a line that lacks its signature', async () => {
     const reading = new LogReading({ requireSigned: true });
     reading.open('audit.ndjson');
     await readLines(reading, logOf(events(1)).lines);
     expect(reading.isOver).toBe(true);
   });
 
-  it('goes on from the bytes of a line that is none', async () => {
+  it('continues from the bytes of an invalid line', async () => {
     const first = logOf(events(2));
     const second = logOf(events(2), sha256Hex(Buffer.from('nonsense')));
     const breaks: string[] = [];
@@ -112,7 +112,7 @@ describe('the reading of a log', () => {
     expect(breaks).toEqual(['audit.ndjson:3 the line is not valid JSON']);
   });
 
-  it('says nothing of a number and a name that are none', async () => {
+  it('omits an invalid number and name', async () => {
     const line = `{"event":7,"kid":"k","prev_hash":"${GENESIS}","seq":"1"}\n`;
     expect(await verdictOf([line])).toStrictEqual({
       ok: false,
@@ -138,7 +138,7 @@ describe('a bad line', () => {
 
   const bad = 'no line at all\n';
 
-  it('ends the reading, of its file and of those after it', async () => {
+  it('stops the verification of all files', async () => {
     const one = countedFile('1.ndjson', [bad, bad, bad]);
     const two = countedFile('2.ndjson', [bad]);
     const verdict = await verifyChain([one.file, two.file], sha256Hex);
@@ -146,7 +146,7 @@ describe('a bad line', () => {
     expect([one.read, two.read]).toEqual([[bad], []]);
   });
 
-  it('ends nothing for who wants to hear of all of them', async () => {
+  it('stops nothing where all are requested', async () => {
     const one = countedFile('1.ndjson', [bad, bad]);
     const two = countedFile('2.ndjson', [bad]);
     const broken: string[] = [];
@@ -157,11 +157,11 @@ describe('a bad line', () => {
   });
 });
 
-describe('a line that departs from a kept checkpoint', () => {
+describe('a line that differs from a stored checkpoint', () => {
   const kept = { count: 2, head: 'a'.repeat(64) };
   const place = { ok: false, file: 'audit.ndjson', line: 2, seq: 2, event: 'tool_exec' };
 
-  it('is one that somebody with the key wrote anew', async () => {
+  it('was rewritten by a holder of the key', async () => {
     const { lines } = signed(3);
     expect(await verdictOf(lines, { keys: taking, kept })).toStrictEqual({
       ...place,
@@ -171,7 +171,7 @@ describe('a line that departs from a kept checkpoint', () => {
     });
   });
 
-  it('is said to be signed wrongly when it is', async () => {
+  it('is reported as wrongly signed when it is', async () => {
     const keys = keysThat((n) => Promise.resolve(n !== 2));
     const reason = 'sig does not match the line';
     expect(await verdictOf(signed(3).lines, { keys, kept })).toStrictEqual({ ...place, reason });

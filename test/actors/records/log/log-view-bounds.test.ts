@@ -27,7 +27,7 @@ describe('the view of a log', () => {
     });
   });
 
-  it('counts the bytes of lines, newlines among them, over all files', async () => {
+  it('counts the bytes of lines with newlines, over all files', async () => {
     const one = fileOf('one\nthree\n');
     const two = fileOf('äö\ntorn', { id: '2' });
     const view = await viewOf(one.file, fileOf('', { id: '3' }).file, two.file);
@@ -43,7 +43,7 @@ describe('the view of a log', () => {
     expect(await Promise.all(sizes)).toEqual([19, 11, 5, 4, 19, 0, 0]);
   });
 
-  it('finds lines far behind a mark, in pieces', async () => {
+  it('finds lines far after a mark, in pieces', async () => {
     const texts = Array.from({ length: 3_000 }, (_, n) => `${n + 1} ${'x'.repeat(n % 311)}`);
     const { file, readFrom } = fileOf(`${texts.join('\n')}\n`);
     const view = await viewOf(file);
@@ -58,7 +58,7 @@ describe('the view of a log', () => {
     }
   });
 
-  it('gives no more than 8 MiB of lines at once, but one line in any case', async () => {
+  it('returns at most 8 MiB of lines at once, but at least one line', async () => {
     const text = `${'x'.repeat(4 * mebibyte)}\n`.repeat(4);
     const view = await viewOfText(text);
     const numbers = async (before: number, limit: number) =>
@@ -70,14 +70,14 @@ describe('the view of a log', () => {
     expect((await longer.before(4, 9, signal)).map(({ number }) => number)).toEqual([2, 3]);
   });
 
-  it('gives lines that stay what they are while more are read', async () => {
+  it('returns lines that later reads do not change', async () => {
     const texts = Array.from({ length: 2_000 }, (_, n) => `${n} ${'x'.repeat(500)}`);
     const view = await viewOfText(`${texts.join('\n')}\n`);
     const lines = await view.before(2_001, 2_000, signal);
     expect(lines.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(texts);
   });
 
-  it('gives lines that hold on to no more memory than their own', async () => {
+  it('returns lines that hold only their own memory', async () => {
     const view = await viewOfText('{"event":"x"}\n'.repeat(9_000));
     const wanted = { ...nothing, event: 'x' };
     const found = await view.search({ before: 9_001, limit: 1, wanted }, signal);
@@ -88,7 +88,7 @@ describe('the view of a log', () => {
     expect(memoryOf(await view.before(9_001, 100, signal))).toEqual([13]);
   });
 
-  it('says so when a file becomes shorter while it is read', async () => {
+  it('reports a file that becomes shorter during the read', async () => {
     const { file } = fileOf('one\ntwo\n');
     const view = await viewOf(file);
     file.handle.read = fileOf('one\n').file.handle.read;
@@ -98,18 +98,18 @@ describe('the view of a log', () => {
     await expect(view.before(3, 1, signal)).rejects.toThrow(said);
   });
 
-  it('takes a file that is shorter from the start for what there is of it', async () => {
+  it('reads a file that is shorter from the start', async () => {
     const view = await viewOf(fileOf('one\ntwo', { size: 9 }).file);
     expect([view.pruned, view.first, view.last]).toEqual([null, 1, 2]);
   });
 
-  it('has a name of its own in a verdict, whatever its files are called', async () => {
+  it('uses its own name in a verdict, for any file names', async () => {
     const { lines } = logOf(Array.from({ length: 3 }, () => ({ event: 'x', ts: '' })));
     const view = await viewOfText(lines.toSpliced(1, 1).join(''));
     expect(await verifyLog(view, signal)).toMatchObject({ ok: false, file: 'log', line: 2 });
   });
 
-  it('looks at nothing once nobody waits', async () => {
+  it('reads nothing without a waiting reader', async () => {
     const left = AbortSignal.abort(new Error('gone'));
     const { file, readFrom } = fileOf('one\ntwo\n');
     await expect(LogView.of([file], new LogIndexes(), left)).rejects.toThrow('gone');
@@ -125,7 +125,7 @@ describe('the view of a log', () => {
 describe('a search in a log', () => {
   const line = (size: number) => `{"event":"x${' '.repeat(size - 13)}"}\n`;
 
-  it('ends after the lines up to a mark once it has found enough', async () => {
+  it('stops after the lines up to a mark once it has enough', async () => {
     const view = await viewOfText(line(20).repeat(3_000));
     const wanted = { ...nothing, event: 'x' };
     const search = async (before: number, limit: number) => {
@@ -160,16 +160,16 @@ describe('a search in a log', () => {
   });
 
   it.each([
-    ['goes on at 8 MiB', 8_192, 1],
-    ['ends above 8 MiB', 8_193, 1_025],
-  ])('%s of lines that it has found', async (_, size, from) => {
+    ['continues at 8 MiB', 8_192, 1],
+    ['stops above 8 MiB', 8_193, 1_025],
+  ])('%s of matching lines', async (_, size, from) => {
     const view = await viewOfText(line(size).repeat(2_048));
     const wanted = { ...nothing, event: 'x' };
     const found = await view.search({ before: 2_049, limit: 5_000, wanted }, signal);
     expect([found.lines.length, found.from]).toEqual([2_049 - from, from]);
   });
 
-  it('ends after 256 MiB in which it has found nothing', async () => {
+  it('stops after 256 MiB without a match', async () => {
     const size = 256 * 1024;
     const handle = {
       // As large as what is read at once, so that each piece is a line.
@@ -189,7 +189,7 @@ describe('a search in a log', () => {
   });
 });
 
-describe('the first line that is left of a log', () => {
+describe('the first remaining line of a log', () => {
   const head = 'ab'.repeat(32);
   const cutAt = (fields: object) =>
     logOf([{ event: 'checkpoint', ts: '', fields: { count: 0, ...fields } }], head).lines.join('');
@@ -199,19 +199,19 @@ describe('the first line that is left of a log', () => {
     [1e12 - 1, { count: 1e12 - 1, head }, 1e12],
     [1e12, null, 1],
     [1.5, null, 1],
-  ])('is believed when it counts %d lines before it or not', async (count, pruned, first) => {
+  ])('is accepted when it counts %d lines before it or not', async (count, pruned, first) => {
     const view = await viewOfText(cutAt({ count }));
     expect([view.pruned, view.first, view.last]).toStrictEqual([pruned, first, first]);
   });
 
-  it('may be longer than what is read at once, and has to end', async () => {
+  it('may be longer than one read, and must be finished', async () => {
     const more = Array.from({ length: 20 }, () => 'x'.repeat(9_000));
     const text = cutAt({ count: 7, more });
     expect((await viewOfText(text)).first).toBe(8);
     expect((await viewOfText(text.trimEnd())).first).toBe(1);
   });
 
-  it('is looked for within 4 MiB', async () => {
+  it('is searched within 4 MiB', async () => {
     const long = `${'x'.repeat(4 * mebibyte)}\n`;
     const { file, readFrom } = fileOf(long);
     await viewOf(file);

@@ -45,7 +45,7 @@ async function textOf(view: LogView, range: { from: number; to: number }): Promi
 }
 
 describe('the view of a log', () => {
-  it('has each line under its number over all files, as reading from the start has', async () => {
+  it('numbers each line over all files, as a read from the start does', async () => {
     const line = fc.integer({ min: 0, max: 3 }).map((length) => 'x'.repeat(length));
     const file = fc.array(line, { maxLength: 2_200, size: 'max' });
     await fc.assert(
@@ -79,7 +79,7 @@ describe('the view of a log', () => {
     );
   });
 
-  it('reads on from where it was when the log has grown', async () => {
+  it('continues after the log has grown', async () => {
     const path = join(temporaryFolder(), 'audit.ndjson');
     const indexes = new LogIndexes();
     writeFileSync(path, 'one\ntwo\nthr');
@@ -90,7 +90,7 @@ describe('the view of a log', () => {
     expect(await numbered(after, 5, 2)).toEqual(['3 three', '4 four']);
   });
 
-  it('numbers the lines of a pruned log as they were, and verifies it from there', async () => {
+  it('numbers the lines of a pruned log unchanged, and verifies it from there', async () => {
     const gone = checkpointedLog(20);
     const cut = { event: 'checkpoint', ts: '', fields: { count: 21, head: gone.head } };
     const left = logOf([cut, ...events(3)], gone.head);
@@ -99,7 +99,7 @@ describe('the view of a log', () => {
     expect(await verifyLog(view, signal)).toMatchObject({ ok: true, events: 4, head: left.head });
   });
 
-  it('believes no count that is none', async () => {
+  it('refuses an invalid count', async () => {
     const { head } = checkpointedLog(2);
     for (const count of [-1, 1.5, 1e300]) {
       const { lines } = logOf([{ event: 'checkpoint', ts: '', fields: { count, head } }], head);
@@ -108,7 +108,7 @@ describe('the view of a log', () => {
     }
   });
 
-  it('finds events, tasks and decisions from the end on, some lines at a time', async () => {
+  it('finds events, tasks and decisions from the end, some lines at a time', async () => {
     const made = Array.from({ length: 5_000 }, (_, index) => ({
       event: index % 2 === 0 ? 'guardrail_check' : 'llm_call',
       ts: '',
@@ -136,7 +136,7 @@ describe('the view of a log', () => {
     ).toEqual([2_001]);
   });
 
-  it('searches only the lines that can lie in a range of time', async () => {
+  it('searches only lines that can be in a range of time', async () => {
     const at = (number: number): number => Date.UTC(2026, 6, 1) + number * 60_000;
     const all = Array.from({ length: 5_000 }, (_, index) => ({
       ...{ event: 'tool_exec', ts: new Date(at(index + 1)).toISOString(), seq: 1 },
@@ -161,13 +161,13 @@ describe('the view of a log', () => {
     expect(from).toBe(newest[0]);
   });
 
-  it('refuses what no log has, before it has read it all', async () => {
+  it('refuses an impossible request before it reads the whole log', async () => {
     await expect(viewOf(['{}\n', 'x'.repeat(4 * 1024 * 1024 + 2_000_000)])).rejects.toThrow(
       LongLineError,
     );
   });
 
-  it('reads no further once nobody waits', async () => {
+  it('stops reading without a waiting reader', async () => {
     const view = await viewOf([checkpointedLog(3_000).lines.join('')]);
     const left = new AbortController();
     const chunks = view.chunks({ from: 1, to: view.last }, left.signal);

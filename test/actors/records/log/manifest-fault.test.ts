@@ -13,12 +13,12 @@ const keys = { keys: [own.publicKey] };
 const manifest: JsonObject = { files: { 'agent/SKILL.md': { mode: 420, sha256: 'ab' } } };
 
 describe('manifestFault', () => {
-  it('finds nothing wrong with a manifest that one of the keys signed', async () => {
+  it('accepts a manifest that one of the keys signed', async () => {
     const signed = { ...manifest, ...signManifest(manifest, own.signer) };
     expect(await manifestFault(signed, keys)).toBeNull();
   });
 
-  it('names a missing signature, a foreign key, a changed manifest and a foreign signature', async () => {
+  it('reports a missing signature, an unknown key, a changed manifest and a foreign signature', async () => {
     const signature = signManifest(manifest, own.signer);
     const changed = 'sig does not match the line';
     expect(await manifestFault(manifest, keys)).toBe('sig is missing');
@@ -30,7 +30,7 @@ describe('manifestFault', () => {
     expect(await manifestFault(foreign, keys)).toBe(changed);
   });
 
-  it('accepts no signature of a line, and its own signature is none of a line', async () => {
+  it('separates signatures of manifests from those of lines', async () => {
     const line = { ...manifest, kid: own.signer.kid };
     const sig = own.signer.sign(Buffer.from(canonicalize(line) as string));
     const options = { keys: nodeKeyRing(keys), requireSigned: true };

@@ -39,7 +39,7 @@ const apiClass = {
 };
 
 describe('ocsfEvent', () => {
-  it('makes an API activity of a tool call, with everything of the line', () => {
+  it('writes an API activity for a tool call, with everything of the line', () => {
     const fields = { tool: 'issue_refund', phase: 'end', duration_ms: 12, error: 'exit code 1' };
     const { line, ocsf } = converted({
       ...{ event: 'tool_exec', seq: 7, task_id: 't-1', correlation_id: 'c-1' },
@@ -86,7 +86,7 @@ describe('ocsfEvent', () => {
     });
   });
 
-  it('makes an authentication of a refused token', () => {
+  it('writes an authentication for a refused token', () => {
     const fields = { reason: 'rejected', token_kind: 'jwt', remote_addr: '192.0.2.7' };
     const { line, ocsf } = converted({ event: 'auth_fail', fields });
     expect(ocsf).toStrictEqual({
@@ -104,7 +104,7 @@ describe('ocsfEvent', () => {
     });
   });
 
-  it('makes a network activity of a blocked request', () => {
+  it('writes a network activity for a blocked request', () => {
     const fields = { domain: 'evil.example', mode: 'restricted', reason: 'not allowed' };
     const { line, ocsf } = converted({ event: 'egress_blocked', fields });
     expect(ocsf).toStrictEqual({
@@ -121,7 +121,7 @@ describe('ocsfEvent', () => {
     });
   });
 
-  it('makes a lifecycle event of a start and a log activity of a rotation', () => {
+  it('writes a lifecycle event for a start and a log activity for a rotation', () => {
     const loaded = converted({ event: 'policy_loaded', fields: { version: '1.0.0' } });
     expect(loaded.ocsf).toStrictEqual({
       ...{ ...informational, activity_id: 3, activity_name: 'Start' },
@@ -146,7 +146,7 @@ describe('ocsfEvent', () => {
     });
   });
 
-  it('makes an API activity of an event that it does not know', () => {
+  it('writes an API activity for an unknown event', () => {
     const { line, ocsf } = converted({ event: 'something_new' });
     expect(ocsf).toStrictEqual({
       ...{ ...apiClass, ...informational, activity_id: 99, activity_name: 'something_new' },

@@ -54,7 +54,7 @@ describe('openAuditKeys', () => {
     }
   });
 
-  it('takes blanks around the older keys for nothing', async () => {
+  it('ignores blanks around the older keys', async () => {
     const path = join(folder, 'older.json');
     const text = JSON.stringify({ keys: [older.publicKey] });
     await writeFile(path, text);
@@ -79,7 +79,7 @@ describe('openAuditKeys', () => {
       'SERVICE_AUDIT_VERIFY_KEYS cannot be used: key 1 (kid "old") has no usable "x"; it must be 32 bytes in base64url',
     ],
     [
-      'the path of nothing',
+      'the path of a missing file',
       '/nowhere/keys.json',
       'the file that SERVICE_AUDIT_VERIFY_KEYS names cannot be read (ENOENT); it must hold a JWKS',
     ],
@@ -111,7 +111,7 @@ describe('the change of a key', () => {
     });
   });
 
-  it('is none in a log without signatures, with the same key and while signing is off', async () => {
+  it('is none without signatures, with the same key and while signing is off', async () => {
     const [unsigned] = await logged(logOf(events(3)).lines.join(''));
     expect(await lastSignedLine([unsigned!])).toBeNull();
     expect(await keyRotation(null, keys)).toBeNull();
@@ -133,7 +133,7 @@ describe('the change of a key', () => {
 });
 
 describe('the private key', () => {
-  it('is in nothing that is written, published, told or can be looked at', async () => {
+  it('is never written, published, printed or inspectable', async () => {
     const { signer, published } = openKeys(settings, { KEY });
     const line = logOf(events(3), undefined, signer).lines.join('');
     const refused = [{ KEY: KEY.slice(0, 80) }, { KEY: `${KEY}x`.replace('PRIVATE', 'EC') }];

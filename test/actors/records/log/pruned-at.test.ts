@@ -11,7 +11,7 @@ const cut: JsonObject = { event: 'checkpoint', fields: { count: 7 }, prev_hash: 
 const lineOf = (line: JsonObject) => JSON.stringify(line);
 
 describe('standingBefore', () => {
-  it('has the standing that the first line which is left begins with', () => {
+  it('starts at the first remaining line', () => {
     expect(standingBefore(Buffer.from(lineOf(cut)))).toStrictEqual({ count: 7, head });
   });
 
@@ -20,11 +20,11 @@ describe('standingBefore', () => {
     ['another event', lineOf({ ...cut, event: 'audit_pruned' })],
     ['the beginning of a whole log', lineOf({ ...cut, prev_hash: GENESIS })],
     ['no link', lineOf({ event: 'checkpoint', fields: { count: 7 } })],
-    ['a count that is no number', lineOf({ ...cut, fields: { count: '7' } })],
+    ['a count that is not a number', lineOf({ ...cut, fields: { count: '7' } })],
     ['no count', lineOf({ ...cut, fields: {} })],
     ['no fields', lineOf({ event: 'checkpoint', prev_hash: head })],
-    ['fields that are none', lineOf({ ...cut, fields: null })],
-  ])('has none from %s', (_, line) => {
+    ['fields that are not an object', lineOf({ ...cut, fields: null })],
+  ])('is undefined for %s', (_, line) => {
     expect(standingBefore(Buffer.from(line))).toBeNull();
   });
 });
@@ -38,7 +38,7 @@ describe('prunedAt', () => {
     });
   }
 
-  it('looks at the first line of the oldest file alone, and leaves nothing open', async () => {
+  it('reads only the first line of the oldest file, and closes it', async () => {
     const folder = temporaryFolder();
     const other = lineOf({ event: 'x', prev_hash: head });
     expect(await prunedAt(logIn(folder, `${lineOf(cut)}\n${other}\n`, other))).toStrictEqual({
@@ -49,7 +49,7 @@ describe('prunedAt', () => {
     expect(openFilesIn(folder)).toEqual([]);
   });
 
-  it('finds none in a log without a whole line, and in none', async () => {
+  it('is undefined for a log without a whole line, and without a log', async () => {
     const folder = temporaryFolder();
     expect(await prunedAt([])).toBeNull();
     expect(await prunedAt(logIn(folder, ''))).toBeNull();
@@ -57,13 +57,13 @@ describe('prunedAt', () => {
     expect(openFilesIn(folder)).toEqual([]);
   });
 
-  it('finds a first line that is longer than a piece that is read at once', async () => {
+  it('reads a first line that is longer than one read', async () => {
     const long = { ...cut, fields: { count: 7, more: 'x'.repeat(200_000) } };
     const [path] = logIn(temporaryFolder(), `${lineOf(long)}\n`);
     expect(await prunedAt([path!])).toStrictEqual({ count: 7, head });
   });
 
-  it('says so when the oldest file is not there', async () => {
+  it('reports a missing oldest file', async () => {
     const path = join(temporaryFolder(), 'gone.ndjson');
     await expect(prunedAt([path])).rejects.toMatchObject({ code: 'ENOENT', path });
   });

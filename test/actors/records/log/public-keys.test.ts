@@ -15,13 +15,13 @@ function refusal(value: unknown): string {
 }
 
 describe('readPublicKeys', () => {
-  it('reads what is published, and an empty set', () => {
+  it('reads published keys, and an empty set', () => {
     const set = { keys: [one, two] };
     expect(readPublicKeys(JSON.stringify(set))).toStrictEqual(set);
     expect(readPublicKeys('{"keys":[]}')).toStrictEqual({ keys: [] });
   });
 
-  it('drops what it does not need, and a key that is there twice', () => {
+  it('drops unknown fields, and a repeated key', () => {
     const { kty, crv, x, kid } = one;
     const bare = { kty, crv, x, kid, nbf: 1, x5c: ['…'] };
     expect(readPublicKeys(JSON.stringify({ keys: [bare, one] }))).toStrictEqual({ keys: [one] });
@@ -42,22 +42,26 @@ describe('readPublicKeys', () => {
     ['one key', one, 'it has no list "keys"; it must be a JWKS such as {"keys": []}'],
     ['nothing', null, 'it has no list "keys"; it must be a JWKS such as {"keys": []}'],
     [
-      'keys that are no list',
+      'keys that are not a list',
       { keys: one },
       'it has no list "keys"; it must be a JWKS such as {"keys": []}',
     ],
-    ['a key that is no object', { keys: [one, 7] }, 'key 2 is not a JSON object'],
+    ['a key that is not an object', { keys: [one, 7] }, 'key 2 is not a JSON object'],
     [
       'a key without a name',
       { keys: [{ ...one, kid: '' }] },
       'key 1 has no "kid"; give it the name that signed lines carry',
     ],
     [
-      'a key whose name is no text',
+      'a key whose name is not a string',
       { keys: [{ ...one, kid: ['one'] }] },
       'key 1 has no "kid"; give it the name that signed lines carry',
     ],
-    ['another kind on the same curve', { keys: [{ ...one, kty: 'EC' }] }, `${named} ${notEd25519}`],
+    [
+      'another key type on the same curve',
+      { keys: [{ ...one, kty: 'EC' }] },
+      `${named} ${notEd25519}`,
+    ],
     ['a list for x', { keys: [{ ...one, x: [one.x] }] }, `${named} ${noX}`],
     ['another curve', { keys: [{ ...one, crv: 'X25519' }] }, `${named} ${notEd25519}`],
     ['an EC key', { keys: [{ ...one, kty: 'EC', crv: 'P-256' }] }, `${named} ${notEd25519}`],

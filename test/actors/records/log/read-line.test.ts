@@ -9,7 +9,7 @@ describe('readLine', () => {
     expect(readLine(Buffer.from('{"a":"ä","b":[1]}'))).toStrictEqual({ a: 'ä', b: [1] });
   });
 
-  it('takes three bytes for a byte order mark, and fewer of them for what they are', () => {
+  it('skips a byte order mark of three bytes, and no part of one', () => {
     expect(read(0xef, 0xbb, 0xbf, 0x7b, 0x7d)).toBe('the line begins with a byte order mark');
     expect(read(0xef)).toBe('the line is not valid UTF-8');
     expect(read(0xef, 0xbb)).toBe('the line is not valid UTF-8');
@@ -22,7 +22,7 @@ describe('readLine', () => {
   it.each([
     [limit, 'the line holds a carriage return'],
     [limit + 1, 'the line is longer than 4 MiB'],
-  ])('looks at no line that is too long: %i bytes', (size, reason) => {
+  ])('does not parse a line that is too long: %i bytes', (size, reason) => {
     expect(readLine(new Uint8Array(size).fill(0x0d))).toBe(reason);
   });
 });

@@ -4,7 +4,7 @@ import { recordedEvent } from '../../../../src/actors/records/log/recorded-event
 const read = (line: string) => recordedEvent(Buffer.from(line));
 
 describe('recordedEvent', () => {
-  it('reads all that a line says', () => {
+  it('reads every field of a line', () => {
     const event = { event: 'x', ts: '', task_id: 't-1', seq: 3, fields: { note: 'zu spät' } };
     expect(read(JSON.stringify(event))).toStrictEqual(event);
     expect(read('{"event":"x","ts":""}')).toStrictEqual({ event: 'x', ts: '' });
@@ -21,7 +21,7 @@ describe('recordedEvent', () => {
     '{"event":1,"ts":""}',
     '{"event":"x","ts":1}',
     '{"event":"x","ts":"","task_id":1}',
-  ])('reads none from %s', (line) => {
+  ])('is undefined for %s', (line) => {
     expect(read(line)).toBeNull();
   });
 });

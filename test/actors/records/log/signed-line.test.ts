@@ -31,7 +31,7 @@ const names = fc.oneof(
 );
 
 describe('chainLine with a signer', () => {
-  it('signs the canonical form without sig, so that key and link are covered', () => {
+  it('signs the canonical form without sig, including key and link', () => {
     const { line, hash } = chainLine({ event: 'x', ts, trace_id: 'aa' }, GENESIS, own.signer);
     const unsigned = `{"event":"x","kid":"k-1","prev_hash":"${GENESIS}","trace_id":"aa","ts":"${ts}"}`;
     const sig = own.signer.sign(Buffer.from(unsigned));
@@ -47,7 +47,7 @@ describe('chainLine with a signer', () => {
     expect(line).toBe(`{"event":"x","kid":"k-1","sig":"${sig}","ts":"${ts}"}`);
   });
 
-  it('drops a key, a signature and a link that the event brings itself', () => {
+  it('drops a key, a signature and a link of the event', () => {
     const event = { event: 'x', ts, kid: 'thief', sig: 'c2ln', prev_hash: 'ff' };
     expect(chainLine(event, null).line).toBe(`{"event":"x","ts":"${ts}"}`);
     expect(chainLine(event, GENESIS, own.signer)).toStrictEqual(
@@ -55,7 +55,7 @@ describe('chainLine with a signer', () => {
     );
   });
 
-  it('writes whatever it is given in canonical form, with a signature that verifies', async () => {
+  it('writes any event in canonical form, with a valid signature', async () => {
     const anyEvent = fc.dictionary(names, fc.anything({ maxDepth: 2 }), { maxKeys: 6 });
     await fc.assert(
       fc.asyncProperty(anyEvent, async (members) => {
@@ -90,7 +90,7 @@ describe('chainLine with a signer', () => {
     });
   });
 
-  it('says what the signer says when that cannot sign', () => {
+  it('throws the error of a failing signer', () => {
     const broken = {
       kid: 'k',
       sign() {

@@ -44,7 +44,7 @@ async function session(key: ReturnType<typeof keyOf>, published: string) {
   return { rotation, verdict, held: held.join('') };
 }
 
-it('signs every line of the store, over a change of the key, and keeps the key nowhere', async () => {
+it('a store signs every line, over a key change, and stores the key nowhere', async () => {
   const before = await session(first!, '');
   const after = await session(second!, older);
   expect([before.rotation, after.rotation]).toEqual([

@@ -27,7 +27,7 @@ const pemOf = (key: KeyObject, type: 'pkcs8' | 'spki' | 'sec1') =>
 describe('readSigningKey', () => {
   it.each<[string, string]>([
     ['PEM', pem],
-    ['PEM whose line breaks are written out', pem.replaceAll('\n', '\\n')],
+    ['PEM with escaped line breaks', pem.replaceAll('\n', '\\n')],
     ['PEM with CRLF', pem.replaceAll('\n', '\r\n')],
     ['PEM between blanks', ` \n${pem}\n `],
     ['base64', der],
@@ -74,10 +74,10 @@ describe('readSigningKey', () => {
     ['a public key in base64', spki, 'holds a public key'],
     ['an encrypted key', encrypted, 'holds an encrypted key'],
     ['a word', 'secret-of-mine!', 'is neither PEM nor base64'],
-    ['base64 of something else', 'c2VjcmV0LW9mLW1pbmU=', 'holds no key'],
+    ['base64 of other data', 'c2VjcmV0LW9mLW1pbmU=', 'holds no key'],
     ['the beginning of a key', der.slice(0, -12), 'holds no key'],
-    ['a PEM that is cut', pem.slice(0, 60), 'holds no key'],
-  ])('refuses %s and shows nothing of it', (_, value, what) => {
+    ['a cut PEM', pem.slice(0, 60), 'holds no key'],
+  ])('refuses %s without quoting it', (_, value, what) => {
     expect(refusal(value)).toBe(`the environment variable AUDIT_KEY ${what}; ${rest}`);
   });
 
@@ -87,14 +87,14 @@ describe('readSigningKey', () => {
     );
   });
 
-  it('looks for a variable among those that are set alone', () => {
+  it('accepts only a variable that is set', () => {
     const message = expect.stringContaining('the environment variable constructor is not set');
     expect(() => readSigningKey({}, { key_env: 'constructor', kid: 'k' })).toThrow(
       expect.objectContaining({ code: 'signing_key_unusable', message }),
     );
   });
 
-  it('shows nothing of whatever it refuses', () => {
+  it('quotes no refused key', () => {
     const anyText = fc.oneof(fc.string({ minLength: 12 }), fc.base64String({ minLength: 12 }));
     const text = anyText.filter((value) => value.trim().length >= 12);
     fc.assert(fc.property(text, (value) => !refusal(value).includes(value.trim())));

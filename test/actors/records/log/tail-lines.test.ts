@@ -101,7 +101,7 @@ describe('tailLines', () => {
     expect(await Array.fromAsync(byName)).toStrictEqual(parsed(end.lines));
   });
 
-  it('reads lines that are longer than a block and spread over blocks', async () => {
+  it('reads lines longer than a block and across blocks', async () => {
     const fields = (size: number) => ({
       long: Array.from({ length: size }, () => 'x'.repeat(9999)),
     });
@@ -113,7 +113,7 @@ describe('tailLines', () => {
     expect(await Array.fromAsync(tail())).toStrictEqual(parsed(lines));
   });
 
-  it('finds lines wherever the border of a block falls', async () => {
+  it('finds lines at any block boundary', async () => {
     const [line] = linesOf(1);
     const [first, ...rest] = linesOf(3);
     const padding = 64 * 1024 - rest.join('').length;
@@ -125,7 +125,7 @@ describe('tailLines', () => {
     }
   });
 
-  it('yields lines that hold no event as such, unless something was asked for', async () => {
+  it('yields invalid lines as such, unless a filter is given', async () => {
     const [first, second, third] = linesOf(3);
     const strange = ['nonsense', '', '[]', '{"event":5,"ts":""}'];
     await writeFile(path, [first, `${strange.join('\n')}\n`, second, third!.trimEnd()].join(''));
@@ -138,13 +138,13 @@ describe('tailLines', () => {
     expect(await Array.fromAsync(tail({ event: 'tool_exec' }))).toHaveLength(2);
   });
 
-  it('passes over lines that are too long', async () => {
+  it('skips lines that are too long', async () => {
     const lines = linesOf(3);
     await writeFile(path, [long, lines[0], long, lines[1], long, lines[2]!.trimEnd()].join(''));
     expect(await Array.fromAsync(tail({ event: '*' }))).toStrictEqual(parsed(lines.slice(0, 2)));
   });
 
-  it('takes a name with a star as the beginning of names', async () => {
+  it('reads a name with a star as a prefix', async () => {
     const ts = '2026-07-01T09:00:00.000Z';
     const names = ['task_deferred', 'tool_exec', 'task_deferred_decision', 'task_admission_denied'];
     const { lines } = logOf(names.map((event) => ({ event, ts })));
@@ -157,7 +157,7 @@ describe('tailLines', () => {
     expect(await namesFor('task.*')).toEqual([]);
   });
 
-  it('goes back into the files before the current one', async () => {
+  it('continues in the files before the current one', async () => {
     const lines = linesOf(7);
     await writeFile(finishedPath(path, 1), lines.slice(0, 3).join(''));
     await writeFile(finishedPath(path, 4), lines.slice(3, 5).join(''));
@@ -167,7 +167,7 @@ describe('tailLines', () => {
     }
   });
 
-  it('says that a log is not there', async () => {
+  it('reports a missing log', async () => {
     const error = await Array.fromAsync(tail()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AuditLogError);
     expect((error as AuditLogError).message).toContain(
@@ -176,8 +176,8 @@ describe('tailLines', () => {
   });
 });
 
-describe('tailLines that follows', () => {
-  it('goes on with what is written, also in the middle of a line', async () => {
+describe('tailLines that follow', () => {
+  it('continue with new lines, also in the middle of a line', async () => {
     const lines = linesOf(4);
     await writeFile(path, lines.slice(0, 2).join('') + lines[2]!.slice(0, 30));
     const following = tail({ limit: 1, follow: true });
@@ -191,7 +191,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('goes on with lines that are longer than a block', async () => {
+  it('continue with lines longer than a block', async () => {
     await writeFile(path, '');
     const fields = { long: Array.from({ length: 20 }, (_, index) => `${index}`.repeat(9000)) };
     const { lines } = logOf([{ event: 'x', ts: '2026-07-01T09:00:00.000Z', fields }, ...events(1)]);
@@ -205,7 +205,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('shows only new events that match and are not too long', async () => {
+  it('show only new events that match and are not too long', async () => {
     await writeFile(path, '');
     const following = tail({ follow: true, task: 'mine' });
     const next = following.next();
@@ -216,7 +216,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('waits for a log that is not there yet', async () => {
+  it('wait for a log that does not exist yet', async () => {
     const lines = linesOf(1);
     const following = tail({ follow: true });
     const next = following.next();
@@ -229,7 +229,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('reads a log that is rotated away to its end and then the new one', async () => {
+  it('read a rotated log to its end and then the new one', async () => {
     const lines = linesOf(4);
     await writeFile(path, lines[0]!);
     const following = tail({ follow: true, limit: 0 });
@@ -249,7 +249,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('loses and repeats nothing when the log is rotated more than once between two looks', async () => {
+  it('lose and repeat nothing at several rotations between two reads', async () => {
     const lines = linesOf(9);
     await writeFile(path, lines[0]!);
     const following = tail({ follow: true, limit: 0 });
@@ -273,7 +273,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('waits while a log that was rotated has no successor yet', async () => {
+  it('wait while a rotated log has no successor yet', async () => {
     const lines = linesOf(2);
     await writeFile(path, lines[0]!);
     const following = tail({ follow: true, limit: 0 });
@@ -288,7 +288,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('reads a log that was cut from its start', async () => {
+  it('read a truncated log from its start', async () => {
     const lines = linesOf(3);
     await writeFile(path, lines.join(''));
     const following = tail({ follow: true, limit: 0 });
@@ -301,7 +301,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('leaves nothing on the signal after it has waited', async () => {
+  it('leave no listener on the signal', async () => {
     const lines = linesOf(1);
     const { signal } = new AbortController();
     const following = tail({ follow: true, signal });
@@ -315,7 +315,7 @@ describe('tailLines that follows', () => {
     await following.return(undefined);
   });
 
-  it('ends when the signal aborts, while it waits or before', async () => {
+  it('end on an abort, during a wait or before', async () => {
     await writeFile(path, linesOf(1).join(''));
     const aborting = new AbortController();
     const following = tail({ follow: true, limit: 0, signal: aborting.signal });

@@ -40,14 +40,14 @@ async function whenRead(path: string, act: () => void): Promise<void> {
 }
 
 describe('the latest lines of a log', () => {
-  it('are found once in a file that was rotated this very moment', async () => {
+  it('are found once in a file that is rotated during the read', async () => {
     const { path, tail } = tailIn(temporaryFolder());
     writeFileSync(path, lines.slice(0, 2).join(''));
     linkSync(path, finishedPath(path, 1));
     expect(seqs(await Array.fromAsync(tail()))).toEqual([1, 2]);
   });
 
-  it('are found past a file that has gone meanwhile', async () => {
+  it('are found after a removed file', async () => {
     const folder = temporaryFolder();
     const { path, tail } = tailIn(folder);
     writeFileSync(finishedPath(path, 1), lines[0]!);
@@ -56,7 +56,7 @@ describe('the latest lines of a log', () => {
     expect(seqs(await Array.fromAsync(tail()))).toEqual([1, 3]);
   });
 
-  it('are those that match in older files as well', async () => {
+  it('include matching lines of older files', async () => {
     const { path, tail } = tailIn(temporaryFolder());
     const others = logOf(events(2, 'other')).lines;
     writeFileSync(finishedPath(path, 1), [lines[0], others[0], lines[1], others[1]].join(''));
@@ -65,8 +65,8 @@ describe('the latest lines of a log', () => {
   });
 });
 
-describe('a log that is followed', () => {
-  it('loses nothing that was written between the last look and the rotation', async () => {
+describe('a followed log', () => {
+  it('loses nothing written between the last read and the rotation', async () => {
     const { path, clock, tail } = tailIn(temporaryFolder());
     writeFileSync(path, lines[0]!);
     const following = tail({ follow: true, limit: 0 });
@@ -85,7 +85,7 @@ describe('a log that is followed', () => {
     await following.return(undefined);
   });
 
-  it('goes on with the file in its place when some other program moved it away', async () => {
+  it('continues with the file in its place when another program moved it', async () => {
     const folder = temporaryFolder();
     const { path, clock, tail } = tailIn(folder);
     writeFileSync(finishedPath(path, 1), lines[0]!);
@@ -102,7 +102,7 @@ describe('a log that is followed', () => {
     expect(openFilesIn(folder)).toEqual([]);
   });
 
-  it('is left while there is none yet', async () => {
+  it('is aborted before it exists', async () => {
     const { clock, tail } = tailIn(temporaryFolder());
     const leaving = new AbortController();
     const next = tail({ follow: true, signal: leaving.signal }).next();
@@ -111,7 +111,7 @@ describe('a log that is followed', () => {
     expect(await next).toStrictEqual({ done: true, value: undefined });
   });
 
-  it('is not waited for by whoever has left before', async () => {
+  it('is not awaited after an earlier abort', async () => {
     const clock = new ManualClock();
     await pauseTail({ clock, limit: 0, signal: AbortSignal.abort() });
     expect(clock.isWaiting).toBe(false);

@@ -15,7 +15,7 @@ describe('matchingLine', () => {
     { event: 'task_*' },
     { event: '*' },
     { task: 't-1', event: 'task_deferred*' },
-  ])('lets a line through that is asked for: %j', (filter) => {
+  ])('accepts a matching line: %j', (filter) => {
     expect(match(text, filter)).toStrictEqual({ text, event });
   });
 
@@ -27,7 +27,7 @@ describe('matchingLine', () => {
     { event: '' },
     { task: 't-1', event: 'x' },
     { task: 't-2', event: '*' },
-  ])('leaves a line out that is not: %j', (filter) => {
+  ])('drops other lines: %j', (filter) => {
     expect(match(text, filter)).toBeNull();
   });
 
@@ -41,7 +41,7 @@ describe('matchingLine', () => {
     expect(match('nonsense', { from: 0 })).toBeNull();
   });
 
-  it('shows a line without an event only to who asks for nothing', () => {
+  it('shows a line without an event only without a filter', () => {
     expect(match('nonsense')).toStrictEqual({ text: 'nonsense', event: null });
     expect(match('nonsense', { event: '*' })).toBeNull();
     expect(match('nonsense', { task: '' })).toBeNull();

@@ -161,12 +161,12 @@ const operators: Record<string, Operator> = {
   ],
 };
 
-describe('a signed log that was tampered with', () => {
+describe('a signed log after tampering', () => {
   const { lines, head } = checkpointedLog(11, own.signer);
   const kept = { count: lines.length, head };
   const options = { keys, requireSigned: true, kept };
 
-  it('is intact before', async () => {
+  it('was intact before', async () => {
     expect(await verifyText([lines.join('')], options)).toStrictEqual({
       ok: true,
       events: 12,
@@ -176,7 +176,7 @@ describe('a signed log that was tampered with', () => {
     });
   });
 
-  it.each(Object.keys(operators))('is refused at the line, whichever it is: %s', async (name) => {
+  it.each(Object.keys(operators))('is refused at the changed line, for each: %s', async (name) => {
     const verdicts = await Promise.all(
       lines.map(async (_, index) => {
         const [changed, expected] = operators[name]!(lines, index);
@@ -206,7 +206,7 @@ describe('a log of 10,000 events', () => {
     return [...first.lines, ...middle.lines, ...last.lines];
   }
 
-  it('is intact before', async () => {
+  it('was intact before', async () => {
     expect(await verifyText([lines.join('')], { keys, kept })).toMatchObject({
       ok: true,
       events: count,
@@ -238,7 +238,7 @@ describe('a log of 10,000 events', () => {
   };
 
   it.each(Object.entries(inTheMiddle))(
-    'is refused at the line where somebody %s',
+    'is refused at the line where an attacker %s',
     async (name, operator) => {
       const index = seeded(name, signedEnds + 1, count - signedEnds - 1);
       const [changed, expected] = operator(lines, index);
@@ -256,7 +256,7 @@ describe('a log of 10,000 events', () => {
     'signs as a thief',
   ];
 
-  it.each(atTheEnds)('is refused at the signed line where somebody %s', async (name) => {
+  it.each(atTheEnds)('is refused at the signed line where an attacker %s', async (name) => {
     const index = seeded(name, count - signedEnds, count - 1);
     const [changed, expected] = operators[name]!(lines, index);
     const verdict = await verifyText([changed.join('')], { keys, kept });
@@ -270,7 +270,7 @@ describe('a log of 10,000 events', () => {
 });
 
 describe('a key that signs under two names', () => {
-  it('is known under each alone', async () => {
+  it('is valid under each name only', async () => {
     const renamed = publicKey('other', own.publicKey.x);
     const { lines } = checkpointedLog(2, own.signer);
     expect(await verifyText([lines.join('')], { keys: [renamed] })).toMatchObject({

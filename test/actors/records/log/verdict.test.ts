@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { GENESIS, verdictSentence } from '../../../../src/actors/records/log/audit.ts';
 
 describe('verdictSentence', () => {
-  it('says that all is well', () => {
+  it('reports an intact log', () => {
     expect(verdictSentence({ ok: true, events: 12, signed: 3, head: GENESIS })).toBe(
       '12 events, chain intact, 3 signed',
     );
   });
 
-  it('says what is wrong with which line', () => {
+  it('reports the error and the line', () => {
     const reason = 'prev_hash does not match the previous line';
     expect(
       verdictSentence({
@@ -31,7 +31,7 @@ describe('verdictSentence', () => {
     [{ seq: 0 }, 'a.ndjson:1 (seq 0): sig is missing'],
     [{ event: 'x' }, 'a.ndjson:1 (x): sig is missing'],
     [{ event: '' }, 'a.ndjson:1: sig is missing'],
-  ])('says of a line what is known of it: %j', (known, sentence) => {
+  ])('describes a line by its known fields: %j', (known, sentence) => {
     const reason = 'sig is missing';
     expect(verdictSentence({ ok: false, file: 'a.ndjson', line: 1, reason, ...known })).toBe(
       sentence,

@@ -62,7 +62,7 @@ const anyEvents = fc.array(
 ) as unknown as fc.Arbitrary<AuditEvent[]>;
 
 describe('verifyChain', () => {
-  it('accepts an intact log, its checkpoint and lines of one byte at a time', async () => {
+  it('accepts an intact log, its checkpoint and one byte at a time', async () => {
     const { lines, head } = checkpointedLog(5);
     const log = bytesOf(lines.join(''));
     for (const size of [1, 7, 100_000]) {
@@ -76,14 +76,14 @@ describe('verifyChain', () => {
     }
   });
 
-  it('accepts text as well as bytes, with surrogate pairs spread over chunks', async () => {
+  it('accepts text and bytes, with surrogate pairs across chunks', async () => {
     const { lines, head } = checkpointedLog(3);
     const verdict = await verify([lines.join('')], 1);
     const checkpoint = { count: 3, after: 0 };
     expect(verdict).toStrictEqual({ ok: true, events: 4, signed: 0, head, checkpoint });
   });
 
-  it('accepts an asynchronous hash, as browsers have it', async () => {
+  it('accepts an asynchronous hash, as in browsers', async () => {
     const { lines, head } = logOf(events(2));
     const files = [{ name: 'log', chunks: inPieces(lines.join(''), 50) }];
     const hashed = async (bytes: Uint8Array) => {
@@ -128,7 +128,7 @@ describe('verifyChain', () => {
     });
   });
 
-  it('names file, line, seq, event and both hashes of a broken link', async () => {
+  it('reports file, line, seq, event and both hashes of a broken link', async () => {
     const { lines } = logOf(events(3));
     const edited = lines[1]!.replace('"n":1', '"n":7');
     expect(await verify([lines[0]! + edited + lines[2]!])).toStrictEqual({
@@ -157,7 +157,7 @@ describe('verifyChain', () => {
     });
   });
 
-  it('refuses a checkpoint that does not fit what was read', async () => {
+  it('refuses a checkpoint that differs from the lines before it', async () => {
     const { lines, head } = logOf(events(2));
     const wrong: [unknown, unknown][] = [
       [3, head],
@@ -204,7 +204,7 @@ describe('verifyChain', () => {
       'the line is not in canonical form (RFC 8785)',
     ],
     ['no prev_hash', '{"event":"x"}\n', 'prev_hash is missing'],
-    ['a prev_hash that is no text', '{"prev_hash":0}\n', 'prev_hash is missing'],
+    ['a prev_hash that is not a string', '{"prev_hash":0}\n', 'prev_hash is missing'],
     ['no newline', '{"event":"x"}', 'the newline at the end is missing'],
     ['zeros after a crash', bytesOf([0, 0, 0]), 'the newline at the end is missing'],
   ])('refuses %s', async (_, content, reason) => {
@@ -214,7 +214,7 @@ describe('verifyChain', () => {
     expect(await reasonFor(after)).toStrictEqual([3, reason]);
   });
 
-  it('refuses a line above 4 MiB without reading on', async () => {
+  it('refuses a line above 4 MiB before its end', async () => {
     let read = 0;
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (const chunk = new Uint8Array(1024 * 1024).fill(0x20); ; read += 1) yield chunk;
@@ -241,7 +241,7 @@ describe('verifyChain', () => {
     expect(inOneChunk).toMatchObject({ line: 1, reason: 'the line is longer than 4 MiB' });
   });
 
-  it('verifies whatever events were written, one line each', async () => {
+  it('verifies any written events, one line each', async () => {
     await fc.assert(
       fc.asyncProperty(anyEvents, fc.integer({ min: 1, max: 300 }), async (written, size) => {
         const { lines, head } = logOf(written);
@@ -259,7 +259,7 @@ describe('verifyChain', () => {
   });
 });
 
-describe('a log that was tampered with', () => {
+describe('a log after tampering', () => {
   const count = 6;
   const { lines } = checkpointedLog(count);
   const last = lines.length - 1;
@@ -314,7 +314,7 @@ describe('a log that was tampered with', () => {
     expect(await verify([log])).toMatchObject({ ok: false, file: '1.ndjson', line });
   });
 
-  it('is refused wherever a bit is flipped, but in what the last line says', async () => {
+  it('is refused for any flipped bit, except in the content of the last line', async () => {
     const log = bytesOf(lines.join(''));
     const lastStart = log.length - Buffer.byteLength(at(last));
     const verdicts = Array.from(log.subarray(0, lastStart), async (_, index) => {

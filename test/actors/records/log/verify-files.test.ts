@@ -49,14 +49,14 @@ describe('verifyFiles', () => {
     expect(verdictSentence(verdict)).toBe('2001 events, chain intact, 0 signed');
   });
 
-  it('names the file and the line that are wrong', async () => {
+  it('names the wrong file and line', async () => {
     const { lines } = logOf(events(4));
     const [first, second] = await written(lines.slice(0, 2).join(''), lines[3]!);
     const verdict = await verifyFiles([first!, second!]);
     expect(verdict).toMatchObject({ ok: false, file: second, line: 1, seq: 4 });
   });
 
-  it('says which file cannot be read', async () => {
+  it('names the unreadable file', async () => {
     const path = join(folder, 'missing.ndjson');
     const error = await verifyFiles([path]).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(AuditLogError);
@@ -68,7 +68,7 @@ describe('verifyFiles', () => {
 });
 
 describe('a log that cannot be read', () => {
-  it('has the reason in its message and at its side, whatever that is', () => {
+  it('has the reason in its message and as its cause, of any type', () => {
     const cause = new Error('EIO: i/o error');
     const errors = [new AuditLogError('a.ndjson', cause), new AuditLogError('b.ndjson', 'gone')];
     expect(errors.map((error) => [error.path, error.message, error.cause])).toEqual([
@@ -86,8 +86,8 @@ describe('a log that cannot be read', () => {
   });
 });
 
-describe('the verifier that knows only the page', () => {
-  it('comes to the same verdict on an intact log', async () => {
+describe('the verifier written from the page', () => {
+  it('has the same verdict on an intact log', async () => {
     const { lines } = checkpointedLog(40);
     const more = logOf(events(1), checkpointedLog(40).head, testKey('k', 1).signer).lines;
     const paths = await written(lines.join(''), more.join(''));
@@ -96,7 +96,7 @@ describe('the verifier that knows only the page', () => {
     expect(await python(paths)).toStrictEqual({ code: 0, stdout: sentence });
   });
 
-  it('comes to the same verdict on hostile texts', async () => {
+  it('has the same verdict on hostile texts', async () => {
     const fields = { note: '\u2028\u2029\u0085\r\n\u001b[2J\ud800🧾', ['\ufeff']: Number.NaN };
     const { lines } = logOf([{ event: 'x', ts: '2026-07-01T09:00:00.000Z', fields }, ...events(2)]);
     const paths = await written(lines.join(''));
@@ -157,7 +157,7 @@ describe('the test vectors of docs/audit-log.md', () => {
     });
   });
 
-  it('are what the events in them are written as', async () => {
+  it('match the lines of their events', async () => {
     const { lines, hashes } = await vectors();
     const made = lines.map((line, index) => {
       const { prev_hash: _, ...event } = JSON.parse(line);
@@ -177,7 +177,7 @@ describe('the test vectors of docs/audit-log.md', () => {
     });
   });
 
-  it('are what the signed events in them are written as, with their key', async () => {
+  it('match the signed lines of their events, with their key', async () => {
     const { lines, key, jwks } = await signedVectors();
     const settings = { key_env: 'KEY', kid: 'service-audit-v1' };
     const { signer, publicKey } = readSigningKey({ KEY: key }, settings);
@@ -203,7 +203,7 @@ describe('the test vectors of docs/audit-log.md', () => {
     ],
     ['another key', (line) => line.replace('audit-v1', 'audit-v2'), 'kid is not one of the keys'],
     ['a lost signature', (line) => line.replace(/"sig":"[^"]+",/, ''), 'sig is missing'],
-  ])('are refused by both with %s', async (_, tamper, reason) => {
+  ])('are refused by each verifier with %s', async (_, tamper, reason) => {
     const { lines, jwks } = await signedVectors();
     const changed = lines.with(1, tamper(lines[1]!)).join('\n');
     const [path, keys] = await written(`${changed}\n`, jwks);

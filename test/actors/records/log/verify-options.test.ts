@@ -12,7 +12,7 @@ const renewed = testKey('service-audit-v2', 2);
 const keys = [own.publicKey, renewed.publicKey];
 const headOf = (line: string) => JSON.parse(line).prev_hash as string;
 
-describe('a log whose key was changed', () => {
+describe('a log after a key change', () => {
   const first = logOf(events(3), GENESIS, own.signer);
   const rotated = { event: 'audit_key_rotated', ts, fields: { old_kid: 'service-audit-v1' } };
   const second = logOf([rotated, ...events(2)], first.head, renewed.signer);
@@ -37,7 +37,7 @@ describe('a log whose key was changed', () => {
 });
 
 describe('signatures without keys', () => {
-  it('are counted, and lines without one pass unless all have to be signed', async () => {
+  it('are counted, and unsigned lines are accepted unless all must be signed', async () => {
     const signed = logOf(events(2), GENESIS, own.signer);
     const unsigned = logOf(events(1), signed.head);
     const log = [...signed.lines, ...unsigned.lines].join('');
@@ -52,8 +52,8 @@ describe('signatures without keys', () => {
 
   it.each([
     ['without its key', /"kid":"[^"]+",/, 'kid is missing'],
-    ['that was taken away from its key', /"sig":"[^"]+",/, 'sig is missing'],
-    ['that is none', /(?<="sig":")[^"]+/, 'sig is not an Ed25519 signature in base64'],
+    ['without its signature', /"sig":"[^"]+",/, 'sig is missing'],
+    ['that is invalid', /(?<="sig":")[^"]+/, 'sig is not an Ed25519 signature in base64'],
   ])('are refused %s', async (_, pattern, reason) => {
     const { lines } = logOf(events(1), GENESIS, own.signer);
     expect(await verifyText([lines[0]!.replace(pattern, '')])).toMatchObject({
@@ -65,7 +65,7 @@ describe('signatures without keys', () => {
 });
 
 describe('a signature that cannot be checked', () => {
-  it('is a wrong one', async () => {
+  it('counts as wrong', async () => {
     const { lines } = logOf(events(2), GENESIS, own.signer);
     async function* chunks() {
       yield lines.join('');
@@ -80,13 +80,13 @@ describe('a signature that cannot be checked', () => {
   });
 });
 
-describe('a log whose oldest files are gone', () => {
+describe('a log without its oldest files', () => {
   const { lines, head } = checkpointedLog(5);
   const more = logOf(events(2), head);
   const rest = [...lines.slice(2), ...more.lines].join('');
   const from = headOf(lines[2]!);
 
-  it('is read on from the hash before it', async () => {
+  it('continues from the hash before it', async () => {
     expect(await verifyText([rest], { continuedFrom: from })).toStrictEqual({
       ok: true,
       events: 6,
@@ -109,7 +109,7 @@ describe('a log whose oldest files are gone', () => {
     });
   });
 
-  it('has to come past a kept checkpoint, wherever it begins', async () => {
+  it('must contain a stored checkpoint, from any beginning', async () => {
     const options = { continuedFrom: from };
     const atSix = { count: 6, head };
     expect(await verifyText([rest], { ...options, kept: atSix })).toMatchObject({ ok: true });
@@ -126,7 +126,7 @@ describe('a log whose oldest files are gone', () => {
     });
   });
 
-  it('still has to agree with its own checkpoints', async () => {
+  it('must agree with its own checkpoints', async () => {
     const start = logOf(events(1), 'c'.repeat(64));
     const one = logOf([checkpoint(ts, { count: 10, head: start.head })], start.head);
     const two = logOf([checkpoint(ts, { count: 12, head: one.head })], one.head);
@@ -140,15 +140,15 @@ describe('a log whose oldest files are gone', () => {
   });
 });
 
-describe('a kept checkpoint', () => {
+describe('a stored checkpoint', () => {
   const { lines, head } = checkpointedLog(5);
 
-  it('is passed by the log it was kept from, to its last line', async () => {
+  it('matches its log, up to the last line', async () => {
     const kept = { count: 6, head };
     expect(await verifyText([lines.join('')], { kept })).toMatchObject({ ok: true });
   });
 
-  it('shows a log that was written anew at the line where the two meet', async () => {
+  it('detects a rewritten log at its line', async () => {
     const other = logOf(events(9, 't-2'));
     const kept = { count: 5, head: headOf(lines[5]!) };
     expect(await verifyText([other.lines.join('')], { kept })).toStrictEqual({
@@ -173,8 +173,8 @@ describe('a kept checkpoint', () => {
   });
 });
 
-describe('a reading that goes on after the first bad line', () => {
-  it('tells every break once, in order, over files', async () => {
+describe('a verification that continues after the first bad line', () => {
+  it('reports every break once, in order, over files', async () => {
     const { lines } = checkpointedLog(300, own.signer);
     const changed = lines
       .with(9, lines[9]!.replace('"n":9,', '"n":8,'))

@@ -73,7 +73,7 @@ function edited(from: string, to: string): string {
 }
 
 describe('the receipt of docs/audit-log.md', () => {
-  it('is what its lines make of it, signed with the key of that page', async () => {
+  it('is what its lines produce, signed with the key of that page', async () => {
     const claims = receiptClaims(lines, 'c-1');
     const issued = { ...(claims as JsonObject), issued_at: '2026-07-01T09:00:10.000Z' };
     expect(signReceipt(issued, own.signer)).toBe(receipt);
@@ -88,7 +88,7 @@ describe('the receipt of docs/audit-log.md', () => {
 });
 
 describe('a receipt', () => {
-  it('is refused after any member was changed or removed, at any depth, with the same words in a browser', async () => {
+  it('is refused after any change or removal of a member, at any depth, with the same text in a browser', async () => {
     const claims = await claimsOf(receipt);
     const [header, , signature] = receipt.split('.');
     const ring = await webKeyRing({ keys: [own.publicKey] });
@@ -134,7 +134,7 @@ describe('a receipt', () => {
     });
   });
 
-  it('is refused under a foreign key, one of the same name too', async () => {
+  it('is refused under a foreign key, also one with the same name', async () => {
     const foreign = testKey('service-audit-v1', 7);
     const claims = await claimsOf(receipt);
     expect(await verifyReceipt(signReceipt(claims, foreign.signer), keys)).toMatchObject({
@@ -162,7 +162,7 @@ describe('a receipt', () => {
   it.each([
     { alg: 'none', kid: 'service-audit-v1', typ: 'holdpoint-receipt+jws' },
     { alg: 'EdDSA', kid: 'service-audit-v1', typ: 'JWT' },
-  ])('is not a token with the header %o', async (header) => {
+  ])('is refused as a token with the header %o', async (header) => {
     const part = Buffer.from(JSON.stringify(header)).toString('base64url');
     const text = [part, ...receipt.split('.').slice(1)].join('.');
     expect(await verifyReceipt(text, keys)).toMatchObject({
@@ -170,7 +170,7 @@ describe('a receipt', () => {
     });
   });
 
-  it('is refused with a signature that is written in another way', async () => {
+  it('is refused with a signature in another encoding', async () => {
     const padded = await verifyReceipt(`${receipt}=`, keys);
     expect(padded).toMatchObject({ ok: false });
   });
@@ -182,7 +182,7 @@ describe('a receipt', () => {
     });
   });
 
-  it('is not carried by a log without one of its lines, or by lines that state something else', async () => {
+  it('is refused when the log lacks one of its lines, or its lines state something else', async () => {
     const claims = await claimsOf(receipt);
     const [, , , decision] = lines;
     const others = lines.filter((line) => line !== decision);
@@ -222,14 +222,14 @@ describe('the claims of a call', () => {
 
   it.each([
     ['no line', [start, over], 'unknown'],
-    ['a call that waits', [start, ruled('defer'), event('task_deferred')], 'underWay'],
-    ['a call that runs', [start, ruled('allow'), began], 'underWay'],
+    ['a waiting call', [start, ruled('defer'), event('task_deferred')], 'underWay'],
+    ['a running call', [start, ruled('allow'), began], 'underWay'],
     [
-      'a call that somebody tried to reject',
+      'a call with a refused rejection',
       [ruled('defer'), event('task_deferred_decision', { decision: 'reject', authorized: false })],
       'underWay',
     ],
-  ])('are none for %s', (_, events, expected) => {
+  ])('are empty for %s', (_, events, expected) => {
     expect(claims(...events)).toBe(expected);
   });
 
@@ -237,15 +237,15 @@ describe('the claims of a call', () => {
     ['that was denied', [ruled('deny')], null],
     ['that needs a sign-in', [ruled('step_up')], null],
     ['that timed out', [ruled('defer'), event('task_deferred_timeout')], null],
-    ['that was given up', [ruled('defer'), event('task_deferred_abandoned')], null],
+    ['that was abandoned', [ruled('defer'), event('task_deferred_abandoned')], null],
     ['that was rejected', [event('task_deferred_decision', { decision: 'reject' })], null],
-    ['that the run left behind', [ruled('allow'), over], null],
+    ['that the run skipped', [ruled('allow'), over], null],
     ['that ran', [began, ended('succeeded')], { outcome: 'succeeded' }],
     ['that failed', [began, ended('failed', 'interrupted system call')], { outcome: 'failed' }],
-    ['whose end is not known', [began, ended('unknown', 'timeout')], { outcome: 'unknown' }],
+    ['with an unknown outcome', [began, ended('unknown', 'timeout')], { outcome: 'unknown' }],
     ['that did not run after its start', [began, ended('not_run')], { outcome: 'not_run' }],
     ['without an end', [began, over], { outcome: 'unknown' }],
-  ])('say what became of one %s', (_, events, ran) => {
+  ])('contain the outcome of one %s', (_, events, ran) => {
     const made = claims(start, ...events) as JsonObject;
     if (ran === null) expect(made['ran']).toBeNull();
     else expect(made['ran']).toMatchObject(ran);

@@ -19,7 +19,7 @@ describe('takesLine', () => {
     { task: 'refund "1"', isWholeTask: true },
     { decision: 'deny' },
     { event: 'task_', task: 'fund "', decision: 'deny' },
-  ])('takes a line for %j', (wanted) => {
+  ])('accepts a line for %j', (wanted) => {
     expect(takes(wanted)).toBe(true);
   });
 
@@ -35,15 +35,15 @@ describe('takesLine', () => {
     { event: 'deferred', task: 'fund', decision: 'approve' },
     { event: 'note', task: 'fund', decision: 'deny' },
     { event: 'deferred', task: 't-2', decision: 'deny' },
-  ])('takes none for %j', (wanted) => {
+  ])('drops a line for %j', (wanted) => {
     expect(takes(wanted)).toBe(false);
   });
 
-  it('takes nothing for a line that holds no object, even when all are wanted', () => {
+  it('drops a line without an object, even when all are wanted', () => {
     for (const text of ['', 'nonsense', '[]', 'null', '"x"']) expect(takes({}, text)).toBe(false);
   });
 
-  it('takes what is not a text for an empty one', () => {
+  it('treats a value that is not a string as empty', () => {
     const strange = '{"event":7,"fields":["deny"],"task_id":["refund"]}';
     expect(takes({}, strange)).toBe(true);
     expect(takes({ isWholeTask: true }, strange)).toBe(true);
@@ -53,7 +53,7 @@ describe('takesLine', () => {
     expect(takes({ decision: 'deny' }, '{"decision":"deny"}')).toBe(false);
   });
 
-  it('looks at its own part of the memory alone', () => {
+  it('reads only its own part of the memory', () => {
     const bytes = Buffer.from(`refund-3${line}refund-3`);
     const own = new Uint8Array(bytes.buffer, bytes.byteOffset + 8, bytes.length - 16);
     expect(takesLine({ event: '', task: 'fund', decision: '' }, own)).toBe(true);
@@ -61,7 +61,7 @@ describe('takesLine', () => {
   });
 
   it.each<Partial<WantedLine>>([{ event: 'egress' }, { task: 't-3' }, { decision: 'redact' }])(
-    'tells a line that has not the words of %j by its bytes, without reading it',
+    'drops a line without the words of %j by its bytes, without parsing it',
     (wanted) => {
       const parse = vi.spyOn(JSON, 'parse');
       expect(takes(wanted)).toBe(false);

@@ -16,8 +16,8 @@ const rings: [string, () => KeyRing | Promise<KeyRing>][] = [
   ['a browser', () => webKeyRing({ keys })],
 ];
 
-describe.each(rings)('the keys of a log by %s', (_, openRing) => {
-  it('are known by their names', async () => {
+describe.each(rings)('the keys of a log in %s', (_, openRing) => {
+  it('are found by their names', async () => {
     const ring = await openRing();
     const names = ['service-audit-v1', 'service-audit-v2', 'stranger', ''];
     expect(names.map((kid) => ring.has(kid))).toEqual([true, true, false, false]);
@@ -28,15 +28,15 @@ describe.each(rings)('the keys of a log by %s', (_, openRing) => {
     ['another line', 'service-audit-v1', Buffer.from('{"event":"y"}'), signature, false],
     ['the line under another key', 'service-audit-v2', line, signature, false],
     ['the line under no key', 'stranger', line, signature, false],
-    ['the line with a bit flipped in it', 'service-audit-v1', line, flipped(signature), false],
-  ])('tell whether a signature is one of %s', async (_case, kid, bytes, sig, isGenuine) => {
+    ['the line with a flipped bit', 'service-audit-v1', line, flipped(signature), false],
+  ])('detect whether a signature belongs to %s', async (_case, kid, bytes, sig, isGenuine) => {
     const ring = await openRing();
     expect(await ring.verify(kid, bytes, sig)).toBe(isGenuine);
   });
 });
 
-describe('a key that is none', () => {
-  it('is refused by both before anything is checked', async () => {
+describe('an invalid key', () => {
+  it('is refused by each implementation before anything is checked', async () => {
     const broken = { keys: [{ ...own.publicKey, x: 'AAAA' }] };
     expect(() => nodeKeyRing(broken)).toThrow(TypeError);
     await expect(webKeyRing(broken)).rejects.toThrow(DOMException);
@@ -47,12 +47,12 @@ describe('a hash in a browser', () => {
   it.each([
     ['', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
     ['abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
-  ])('of %j is that of the standard, and of Node', async (text, hash) => {
+  ])('of %j equals the standard and Node', async (text, hash) => {
     expect(await webSha256Hex(Buffer.from(text))).toBe(hash);
     expect(sha256Hex(Buffer.from(text))).toBe(hash);
   });
 
-  it('is made of the line alone, not of what lies beside it in memory', async () => {
+  it('covers only the line, not its neighbours in memory', async () => {
     const bytes = Buffer.from('xxabcxx').subarray(2, 5);
     expect(await webSha256Hex(bytes)).toBe(sha256Hex(Buffer.from('abc')));
   });

@@ -14,6 +14,6 @@ it.each([
   ['?sslmode=require&uselibpqcompat=true', '?sslmode=require&uselibpqcompat=true'],
   ['?sslmode=required', '?sslmode=required'],
   ['', ''],
-])('takes %j for %j', (asked, taken) => {
+])('the connection URL %j becomes %j', (asked, taken) => {
   expect(withStrictTls(at(asked))).toBe(at(taken));
 });

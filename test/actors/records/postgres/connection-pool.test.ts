@@ -26,13 +26,13 @@ async function opened(pool: number, url = server.url(name)) {
   return { database, told };
 }
 
-it('a transaction that failed within one statement is in the way of no other', async () => {
+it('a transaction that failed in one statement blocks no other', async () => {
   const { database } = await opened(1);
   await expect(database.executeSql('BEGIN; SELECT 1/0; COMMIT')).rejects.toThrow('zero');
   expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-it('a statement that others are in the way of ends no connection', async () => {
+it('a blocked statement closes no connection', async () => {
   const { database } = await opened(1);
   const pid = () => database.query('SELECT pg_backend_pid() AS pid');
   const before = await pid();
@@ -43,7 +43,7 @@ it('a statement that others are in the way of ends no connection', async () => {
   expect(await pid()).toEqual(before);
 });
 
-it('who asks waits for the connections that stand while there is no further one', async () => {
+it('a request waits for open connections while no further one can open', async () => {
   const role = name.replace('test', 'limited');
   await server.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x' CONNECTION LIMIT 2`);
   onTestFinished(() => server.query(`DROP ROLE ${role}`).then(() => undefined));

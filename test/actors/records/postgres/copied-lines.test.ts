@@ -52,7 +52,7 @@ async function committed(): Promise<string> {
 }
 
 describe('the file of the log', () => {
-  it('grows with the log, and has all of it in the end', async () => {
+  it('grows with the log, and contains all of it in the end', async () => {
     await record(1, 2_500);
     const { finish } = copying();
     await vi.waitFor(async () => expect(text()).toBe(await committed()), patient);
@@ -63,7 +63,7 @@ describe('the file of the log', () => {
     expect(reached).toEqual(reached.toSorted((one, other) => one - other));
   });
 
-  it('goes on where it ended, after what is torn was cut off', async () => {
+  it('continues at its end, after a torn line was cut off', async () => {
     await record(1, 3);
     await copying().finish();
     appendFileSync(path, '{"ts":"20');
@@ -72,7 +72,7 @@ describe('the file of the log', () => {
     expect([text(), logged]).toEqual([await committed(), []]);
   });
 
-  it('gets no more once its daemon may not be the keeper', async () => {
+  it('gets no more lines once its daemon is not the keeper', async () => {
     await record(1);
     const { leave } = copying();
     await vi.waitFor(async () => expect(text()).toBe(await committed()), patient);
@@ -82,7 +82,7 @@ describe('the file of the log', () => {
     expect(text()).toBe(before);
   });
 
-  it('is moved aside as it is when the database knows nothing of its last line, and the log of the daemon says so', async () => {
+  it('is moved aside unchanged when the database does not know its last line, and the daemon logs that', async () => {
     await record(1, 3);
     await copying().finish();
     const other = `${text()}{"event":"of a time that the database went back from"}\n`;
@@ -113,12 +113,12 @@ describe('the sinks', () => {
     return taken;
   }
 
-  it('get the log from its first line on, though it began before they did', async () => {
+  it('get the log from its first line, although it began before they did', async () => {
     await record(1, 3);
     expect(await offered()).toBe(await committed());
   });
 
-  it('go on where the daemon before stopped', async () => {
+  it('continue where the last daemon stopped', async () => {
     await record(1, 3);
     const first = await offered();
     await record(4, 5);

@@ -33,7 +33,7 @@ describe('databaseError', () => {
     ['55P03', 'try again once others no longer hold its tables'],
     ['XX000', 'look at the log of PostgreSQL'],
     ['', 'look at the log of PostgreSQL'],
-  ])('says of %j what to do, and no address', (code, remedy) => {
+  ])('states for %j the remedy, and no address', (code, remedy) => {
     const { message } = databaseError(failing(code), where);
     expect(message).toContain(remedy);
     expect(message).not.toMatch(/hush|db\.internal|\bann\b|\(\)/);
@@ -47,11 +47,11 @@ describe('databaseError', () => {
     ['There was an error establishing an SSL connection', 'over TLS, which its URL requires'],
     ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'refuses'],
     ['the schema of the engine is a later one', '(the schema of the engine is a later one)'],
-  ])('reads what the driver says without a code: %s', (said, sentence) => {
+  ])('reads driver errors without a code: %s', (said, sentence) => {
     expect(databaseError(failing('', said), where).message).toContain(sentence);
   });
 
-  it('looks at what lies behind an error of ours, and leaves those of the store', () => {
+  it('reads the cause of our errors, and keeps those of the store', () => {
     const refused = databaseError(new UnreachableError(failing('28P01')), where);
     expect(refused).toBeInstanceOf(DatabaseError);
     expect(refused).toMatchObject({

@@ -3,7 +3,7 @@ import { Handovers, handoverNotice } from '../../../../src/actors/records/postgr
 import type { PostgresDatabase } from '../../../../src/actors/records/postgres/postgres-database.ts';
 import { silentLog } from '../../../../src/actors/silent-log.ts';
 
-it('sends no notice for the notices that it receives, its own included', async () => {
+it('a handover sends no notice for the notices that it receives, including its own', async () => {
   const statements: string[] = [];
   const looks = ['nothing', 'nothing', 'nothing', 'the answer'];
   const database = {

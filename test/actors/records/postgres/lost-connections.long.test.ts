@@ -78,7 +78,7 @@ const isCut = (store: PostgresStore) =>
 const isBack = (store: PostgresStore) =>
   vi.waitFor(() => expect(store.isWritable()).toBe(true), patient);
 
-describe('a server that goes away', () => {
+describe('a server that stops', () => {
   it.each(['fast', 'immediate'] as const)(
     'loses and doubles no save when it stops in the middle (%s)',
     async (mode) => {
@@ -93,7 +93,7 @@ describe('a server that goes away', () => {
     },
   );
 
-  it('lets a flush know why, and takes the write when it is back', async () => {
+  it('rejects a flush with the reason, and accepts the write when it is back', async () => {
     const store = await place.open();
     await server.stop();
     await isCut(store);
@@ -108,7 +108,7 @@ describe('a server that goes away', () => {
     expect((await place.lines()).map(({ task_id: id }) => id)).toEqual(['t-0', 't-1']);
   });
 
-  it('has a store that closes give up what it was not given', async () => {
+  it('lets a closing store drop unsaved data', async () => {
     const store = await place.open();
     await server.stop();
     await isCut(store);
@@ -126,7 +126,7 @@ describe('a server that goes away', () => {
 });
 
 describe('connections that are cut', () => {
-  it('at any moment of 500 saves lose none, double none, and leave a log that verifies', async () => {
+  it('at any moment of 500 saves lose none, double none, and leave a valid log', async () => {
     const store = await place.open();
     const ids = idsOf(500);
     let isOver = false;
@@ -142,7 +142,7 @@ describe('connections that are cut', () => {
     await isBack(store);
   });
 
-  it('commit what two stores save, each once', async () => {
+  it('commit the saves of two stores once each', async () => {
     const stores = await Promise.all([place.open(), place.open()]);
     let isOver = false;
     const cutting = (async () => {
@@ -173,7 +173,7 @@ describe('a commit whose answer is lost', () => {
     return place.open({ url: () => url.href });
   }
 
-  it('is known again, with what it refused', async () => {
+  it('is found again, including its refusals', async () => {
     const other = await place.open();
     await other.save('taken', () => aWrite(aTask({ id: 'taken' })));
     const link = await LossyLink.open(server.port);
@@ -196,7 +196,7 @@ describe('a commit whose answer is lost', () => {
     expect(ids).toEqual(['taken', ...[1, 2, 3, 4, 5].flatMap((round) => ['loose', `t-${round}`])]);
   });
 
-  it('is waited for while the server is still at it', async () => {
+  it('is awaited while the server still runs it', async () => {
     const link = await LossyLink.open(server.port);
     const store = await openOver(link);
     await store.save('t-1', () => aWrite(aTask()));
@@ -229,7 +229,7 @@ describe('a commit whose answer is lost', () => {
     ]);
   });
 
-  it('and every later word as well, is made up for when the link is silent', async () => {
+  it('and every later command are recovered when the connection is silent', async () => {
     const link = await LossyLink.open(server.port);
     const store = await openOver(link);
     await store.save('t-1', () => aWrite(aTask()));
@@ -248,7 +248,7 @@ describe('a commit whose answer is lost', () => {
     });
   });
 
-  it('keeps no store from closing when the link is silent', async () => {
+  it('does not prevent a store from closing when the connection is silent', async () => {
     const link = await LossyLink.open(server.port);
     const store = await openOver(link);
     link.fallSilent();

@@ -38,7 +38,7 @@ const refusal = (opened: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('opening a store', () => {
-  it('has several make its tables at once', async () => {
+  it('creates its tables once for several daemons', async () => {
     const stores = await Promise.all(Array.from({ length: 6 }, () => place.open()));
     expect(stores.filter(({ isFirst }) => isFirst)).toHaveLength(1);
     expect(new Set(stores.map(({ number }) => number)).size).toBe(6);
@@ -46,7 +46,7 @@ describe('opening a store', () => {
     expect(await stores[0]?.rows.find('t-1')).toEqual(aTask());
   });
 
-  it('has several make the tables of the tasks and of their engine at once', async () => {
+  it('creates the tables of tasks and engine once for several daemons', async () => {
     for (const schema of Array.from({ length: 5 }, (_, time) => `time_${time}`)) {
       const opened = await Promise.allSettled(
         Array.from({ length: 6 }, () =>
@@ -76,7 +76,7 @@ describe('opening a store', () => {
     expect(await place.execute('SELECT version FROM store_info')).toEqual([{ version: 99 }]);
   });
 
-  it('refuses tables of a build before the first version, and leaves them as they were', async () => {
+  it('refuses tables of a build before the first version, and keeps them unchanged', async () => {
     await place.execute('CREATE SCHEMA holdpoint');
     await place.execute(
       'CREATE TABLE store_info (one INTEGER PRIMARY KEY, version INTEGER, agent_id TEXT)',
@@ -92,14 +92,14 @@ describe('opening a store', () => {
     ).toEqual([{ tablename: 'store_info' }]);
   });
 
-  it('uses tables of a later version that it can read, and leaves their version', async () => {
+  it('uses readable tables of a later version, and keeps their version', async () => {
     await (await place.open()).close();
     await place.execute(`UPDATE store_info SET version = 99, tables = ${tablesIdentity}`);
     await (await place.open()).close();
     expect(await place.execute('SELECT version FROM store_info')).toEqual([{ version: 99 }]);
   });
 
-  it('refuses the tables of another agent, and says which', async () => {
+  it('refuses the tables of another agent, and names it', async () => {
     await (await place.open()).close();
     const error = await refusal(place.open({ agentId: 'returns' }));
     expect(error).toBeInstanceOf(StoreError);
@@ -107,7 +107,7 @@ describe('opening a store', () => {
     await (await place.open({ agentId: 'returns', schema: 'returns' })).close();
   });
 
-  it('keeps agents in schemas of one database apart', async () => {
+  it('separates agents in schemas of one database', async () => {
     const one = await place.open();
     const other = await place.open({ agentId: 'returns', schema: 'returns' });
     expect([one.isFirst, other.isFirst]).toEqual([true, true]);
@@ -116,7 +116,7 @@ describe('opening a store', () => {
     expect([await one.lock('engine'), await other.lock('engine')]).not.toContain(null);
   });
 
-  it('is possible in a schema that somebody else made for a user who may make none', async () => {
+  it('works in an existing schema for a user who may not create one', async () => {
     const role = await aRole('s3cret');
     await place.execute(`CREATE SCHEMA holdpoint AUTHORIZATION ${role}`);
     await server.query(`REVOKE CREATE ON DATABASE ${place.database} FROM PUBLIC`);
@@ -125,7 +125,7 @@ describe('opening a store', () => {
     expect(await store.rows.find('t-1')).toEqual(aTask());
   });
 
-  it('says what is in its way, and no password', async () => {
+  it('reports the obstacle, without a password', async () => {
     const role = await aRole('s3cret');
     await place.execute(`REVOKE CREATE ON DATABASE ${place.database} FROM PUBLIC`);
     const unreachable = await PostgresServer.start();
@@ -147,7 +147,7 @@ describe('opening a store', () => {
     await vi.waitFor(async () => expect(await left()).toEqual([]), patient);
   });
 
-  it('leaves no connection behind when it fails at its last step', async () => {
+  it('leaves no connection when it fails at its last step', async () => {
     await (await place.open()).close();
     await place.execute(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN RAISE ''no''; END'`);
@@ -159,7 +159,7 @@ describe('opening a store', () => {
     await vi.waitFor(async () => expect(await left()).toEqual([]), patient);
   });
 
-  it('is refused by a server that only follows another', async () => {
+  it('fails on a standby server', async () => {
     const first = await PostgresServer.start();
     onTestFinished(() => first.remove());
     const standby = await first.standby();
@@ -173,8 +173,8 @@ describe('opening a store', () => {
   });
 });
 
-describe('a password that changes', () => {
-  it('is taken up, and nothing is lost in between', async () => {
+describe('a changed password', () => {
+  it('is used, and nothing is lost', async () => {
     const role = await aRole('before');
     await place.execute(`GRANT CREATE ON DATABASE ${place.database} TO ${role}`);
     let password = 'before';
@@ -192,8 +192,8 @@ describe('a password that changes', () => {
   });
 });
 
-describe('a standby that takes the place of its server', () => {
-  it('goes on with the tasks, and a server that became one gets no write', async () => {
+describe('a promoted standby', () => {
+  it('continues the tasks, and a demoted server gets no write', async () => {
     const first = await PostgresServer.start();
     onTestFinished(() => first.remove());
     const there = await postgresPlace(first);

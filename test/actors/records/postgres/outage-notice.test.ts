@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { OutageNotice } from '../../../../src/actors/records/postgres/outage-notice.ts';
 
-it('an outage is told when it begins, for each reason, and when it is over, once each', () => {
+it('an outage is logged once at its beginning, for each reason, and once at its end', () => {
   const told: [string, object, string][] = [];
   const at = (level: string) => (fields: object, message: string) =>
     void told.push([level, fields, message]);

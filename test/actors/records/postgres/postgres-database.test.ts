@@ -17,7 +17,7 @@ const goodbye = message(
   Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'),
 );
 
-it('a connection that is ended in the moment in which it is ready ends nothing else', async () => {
+it('a connection that is closed when it becomes ready closes nothing else', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     // All of it is read at once, before anybody who waits for the connection has it.

@@ -25,7 +25,7 @@ async function forbid(): Promise<void> {
 }
 
 describe('a database that refuses a commit', () => {
-  it('makes the store not writable, until it takes one that is tried', async () => {
+  it('makes the store not writable, until it accepts a retry', async () => {
     await forbid();
     await expect(store.save('t-1', () => aWrite(aTask()))).rejects.toMatchObject({
       code: 'unrecorded',
@@ -41,7 +41,7 @@ describe('a database that refuses a commit', () => {
     ]);
   });
 
-  it('keeps no store from closing', async () => {
+  it('does not prevent a store from closing', async () => {
     await forbid();
     await expect(store.record([anEvent('loose')])).rejects.toMatchObject({ code: 'unrecorded' });
     await store.close();

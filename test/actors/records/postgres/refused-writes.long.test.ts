@@ -30,8 +30,8 @@ async function holders(): Promise<unknown[]> {
   );
 }
 
-describe('a database that answers and takes no writes', () => {
-  it('is noticed without a commit, and takes no daemon its place', async () => {
+describe('a database that answers but accepts no writes', () => {
+  it('is detected without a commit, and no daemon takes over', async () => {
     const { store, told } = await openTelling();
     const before = await holders();
     await place.execute(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS

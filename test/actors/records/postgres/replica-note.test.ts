@@ -21,26 +21,26 @@ const killed = (replica: string) =>
 
 const note = (text: string): void => writeFileSync(join(folder, 'replicas.json'), text);
 
-it('knows that the daemon before it in its folder is gone, however recently it was seen', async () => {
+it('a restarted daemon knows that its predecessor in the folder has exited, however recent', async () => {
   await killed('before');
   note('["before"]');
   const store = await place.open({ folder });
   expect([store.isFirst, noted()]).toEqual([true, [store.replica]]);
 });
 
-it('knows the same of all that tried to start there since', async () => {
+it('a restarted daemon knows the same of all failed starts since', async () => {
   for (const replica of ['before', 'later']) await killed(replica);
   note('["before","later"]');
   expect((await place.open({ folder })).isFirst).toBe(true);
 });
 
-it('does not wait for the connection of a daemon that is gone to end', async () => {
+it("a restarted daemon does not wait for its predecessor's connection", async () => {
   const before = await place.open({ folder });
   const after = await place.open({ folder });
   expect([before.isFirst, after.isFirst]).toEqual([true, true]);
 });
 
-it('leaves a daemon of another folder the time to come back', async () => {
+it('a daemon gives one of another folder the time to come back', async () => {
   for (const replica of ['before', 'elsewhere']) await killed(replica);
   note('["before"]');
   expect((await place.open({ folder })).isFirst).toBe(false);
@@ -49,20 +49,20 @@ it('leaves a daemon of another folder the time to come back', async () => {
 it.each([
   ['no note', null],
   ['a torn note', '["bef'],
-  ['a note that is none', '{"before": true}'],
-])('leaves every daemon that time by %s, and writes it anew', async (_name, text) => {
+  ['an invalid note', '{"before": true}'],
+])('a daemon gives every other that time with %s, and rewrites it', async (_name, text) => {
   await killed('before');
   if (text !== null) note(text);
   const store = await place.open({ folder });
   expect([store.isFirst, noted()]).toEqual([false, [store.replica]]);
 });
 
-it('starts where the note cannot be written', async () => {
+it('a daemon starts where the note cannot be written', async () => {
   mkdirSync(join(folder, 'replicas.json'));
   expect((await place.open({ folder })).isFirst).toBe(true);
 });
 
-it('keeps in mind who was there before while the database cannot be asked', async () => {
+it('a daemon remembers its predecessor while the database is unreachable', async () => {
   await killed('before');
   note('["before"]');
   const url = (): string => 'postgresql://127.0.0.1:1/none';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 
-it('reads the tasks of a context by its index, however many tasks their owner has', async () => {
+it('the tasks of a context are read by index, however many their owner has', async () => {
   const place = await postgresPlace();
   const { database, rows } = await place.open();
   await place.execute(`INSERT INTO tasks (id, state, revision, changed_at, machine_version, audit_seq, task,

@@ -62,14 +62,14 @@ describe('tables that were restored from a dump', () => {
     expect((await place.open()).isWritable()).toBe(true);
   });
 
-  it('are recognised on a new server, which gives equal tables equal numbers', async () => {
+  it('are detected on a new server, which assigns equal tables equal numbers', async () => {
     await settleCopy(options);
     // A restore writes the row in a transaction of its own.
     await place.execute('UPDATE store_info SET agent_id = agent_id');
     await expect(place.open()).rejects.toThrow(refused);
   });
 
-  it('take no commit of a daemon that was running when they were restored', async () => {
+  it('accept no commit of a daemon that ran during the restore', async () => {
     await settleCopy({ ...options, isMoved: true });
     const logged: string[] = [];
     const store = await place.open({
@@ -85,7 +85,7 @@ describe('tables that were restored from a dump', () => {
     await expect.poll(() => store.isWritable(), patient).toBe(true);
   });
 
-  it('take no commit of that daemon after they are settled either', async () => {
+  it('accept no commit of that daemon after they are settled', async () => {
     await settleCopy({ ...options, isMoved: true });
     const logged: string[] = [];
     const store = await place.open({
@@ -111,7 +111,7 @@ describe('tables that were restored from a dump', () => {
     expect((await place.open()).isWritable()).toBe(true);
   });
 
-  it('end running tasks, warn of waiting calls, and end the rights that people gave', async () => {
+  it('end running tasks, warn of waiting calls, and end grants', async () => {
     expect(await settleCopy(options)).toEqual({
       ...{ backupAt: Date.parse('2026-07-01T09:00:00.000Z'), ended: 1, waiting: 2, grants: 1 },
       holds: 0,
@@ -158,7 +158,7 @@ describe('tables that were restored from a dump', () => {
     });
   });
 
-  it('release no approved call again that its program may have received', async () => {
+  it('never release an approved call again that its program may have received', async () => {
     await place.execute(mark(0));
     const before = await place.open();
     await keepTasks(before, [
@@ -209,7 +209,7 @@ describe('tables that were restored from a dump', () => {
     },
   );
 
-  it('warn of a call whose own context begins like the warning', async () => {
+  it('warn of a call whose context begins like the warning', async () => {
     const deferral = aDeferral({
       id: 'sly-d',
       context: 'Restored from a backup of the docs\nfee=0',
@@ -231,7 +231,7 @@ describe('tables that were restored from a dump', () => {
     expect(await log.verify()).toMatchObject({ ok: true, events: 4 });
   });
 
-  it('are warned of once, if it is done again', async () => {
+  it('have one warning, if they are settled again', async () => {
     await settleCopy(options);
     expect(await settleCopy(options)).toMatchObject({ ended: 0, waiting: 0, grants: 1 });
     const parked = await (await place.open()).rows.find('parked');

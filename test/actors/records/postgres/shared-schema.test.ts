@@ -24,7 +24,7 @@ const cutListeners = () =>
   server.cut(place.database, `query LIKE 'SELECT (extract%' OR query LIKE 'LISTEN%'`);
 
 describe('two stores over one schema', () => {
-  it('let exactly one win each of 100 races for a task', async () => {
+  it('have exactly one winner in each of 100 races for a task', async () => {
     await one.save('t-1', () => aWrite(aTask()));
     const winners: number[] = [];
     for (let revision = 2; revision <= 101; revision += 1) {
@@ -39,7 +39,7 @@ describe('two stores over one schema', () => {
     );
   });
 
-  it('never wait for each other, in whatever order they save, park and end the same tasks', async () => {
+  it('never block each other, in any order of saves, parks and ends of the same tasks', async () => {
     const ids = Array.from({ length: 12 }, (_, at) => `t-${at}`);
     const revisions = new Map(ids.map((id) => [id, 0]));
     const failures: unknown[] = [];
@@ -67,7 +67,7 @@ describe('two stores over one schema', () => {
     expect([one.isWritable(), other.isWritable()]).toEqual([true, true]);
   });
 
-  it('write to the messages of tasks while these end, and nobody fails', async () => {
+  it('write messages of tasks while these end, without an error', async () => {
     const ids = Array.from({ length: 20 }, (_, at) => `t-${at}`);
     await Promise.all(ids.map((id) => one.save(id, () => aWrite(aParkedTask(id, 9_000)))));
     const rows = (await Promise.all(ids.map((id) => one.approvals.ofTask(id)))).flat();
@@ -90,8 +90,8 @@ describe('two stores over one schema', () => {
   });
 });
 
-describe('what another store changes', () => {
-  it('is heard of in the order of its commits, without what was changed here', async () => {
+describe('a change by another store', () => {
+  it('arrives in the order of commits, without own changes', async () => {
     const heard: StoreChange[] = [];
     onTestFinished(one.follow(async (change) => void heard.push(change)));
     const parked = aParkedTask('t-2', 9_000);
@@ -111,7 +111,7 @@ describe('what another store changes', () => {
     ]);
   });
 
-  it('is heard of once and in order while the connections for it are cut', async () => {
+  it('arrives once and in order while its connections are cut', async () => {
     const heard: [number, number][] = [];
     onTestFinished(one.follow(async ({ change, revision }) => void heard.push([change, revision])));
     let isOver = false;
@@ -127,7 +127,7 @@ describe('what another store changes', () => {
     await vi.waitFor(() => expect(heard).toEqual(all), patient);
   });
 
-  it('is told again to who could not take it', async () => {
+  it('is sent again to a store that could not receive it', async () => {
     const heard: number[] = [];
     let isBroken = true;
     const follower = async ({ revision }: StoreChange) => {
@@ -142,7 +142,7 @@ describe('what another store changes', () => {
     await vi.waitFor(() => expect(heard).toEqual([1, 2, 3]), patient);
   });
 
-  it('is read from where it was read last, however much was changed here meanwhile', async () => {
+  it('is read from the last position, however many own changes followed', async () => {
     onTestFinished(one.follow(async () => undefined));
     for (let revision = 1; revision <= 30; revision += 1) {
       await one.save('t-1', () => aWrite(aTask({ revision })));
@@ -156,7 +156,7 @@ describe('what another store changes', () => {
 });
 
 describe('the lines of the log', () => {
-  it('come in order from a number on, whoever wrote them, also over a cut connection', async () => {
+  it('arrive in order from a number on, from any writer, also over a cut connection', async () => {
     await one.record([anEvent('t-1', 1), anEvent('t-1', 2)]);
     const stop = new AbortController();
     const seen: [number, string][] = [];
@@ -182,8 +182,8 @@ describe('the lines of the log', () => {
   });
 });
 
-describe('a store among others', () => {
-  it('knows whether it was the first, and which of them are gone', async () => {
+describe('one of several stores', () => {
+  it('knows whether it was the first, and which others have exited', async () => {
     expect([one.isFirst, other.isFirst, await one.deadReplicas()]).toEqual([true, false, []]);
     await other.close();
     await vi.waitFor(
@@ -196,7 +196,7 @@ describe('a store among others', () => {
     expect((await place.open()).isFirst).toBe(true);
   });
 
-  it('is not taken for gone once its connection is back', async () => {
+  it('does not count as exited once its connection is back', async () => {
     await cutListeners();
     await one.forgetReplica(other.replica);
     const living = `SELECT gone_at IS NULL AS lives FROM replicas WHERE id = '${other.replica}'`;
@@ -207,7 +207,7 @@ describe('a store among others', () => {
     await vi.waitFor(async () => expect(await one.deadReplicas()).toEqual([]), patient);
   });
 
-  it('has one connection of its own again, however often it was cut', async () => {
+  it('has one connection again, however often it was cut', async () => {
     for (let cuts = 0; cuts < 15; cuts += 1) await cutListeners();
     const kept = () =>
       server.query(
@@ -218,7 +218,7 @@ describe('a store among others', () => {
     await vi.waitFor(async () => expect(await kept()).toEqual([{ locks: 2 }]), patient);
   });
 
-  it('writes on under its name when its row was deleted', async () => {
+  it('writes under its name after its row was deleted', async () => {
     await one.save('t-1', () => aWrite(aTask()));
     await place.execute(`DELETE FROM replicas WHERE id = '${one.replica}'`);
     await cutListeners();
@@ -228,7 +228,7 @@ describe('a store among others', () => {
     expect(await place.lines()).toHaveLength(2);
   });
 
-  it('has a lock alone until it releases it, loses its connection or closes', async () => {
+  it('has a lock alone until it releases it, disconnects or closes', async () => {
     const lock = await one.lock('engine');
     expect([lock === null, await other.lock('engine')]).toEqual([false, null]);
     expect(await other.lock('another')).not.toBeNull();
@@ -246,7 +246,7 @@ describe('a store among others', () => {
     await third?.release();
   });
 
-  it('asks for a lock, and has it, on the connection that it keeps', async () => {
+  it('takes a lock on its permanent connection', async () => {
     await one.lock('engine');
     for (let tries = 0; tries < 3; tries += 1) await other.lock('engine');
     const holders = await place.execute(
@@ -256,7 +256,7 @@ describe('a store among others', () => {
     expect(holders).toEqual([{ connections: 2, locks: 3 }]);
   });
 
-  it('goes by the time of the server, as one does whose machine is a minute off', async () => {
+  it('uses the time of the server, also on a machine whose clock is a minute wrong', async () => {
     const late: Clock = {
       ...{ setTimeout, clearTimeout: () => undefined },
       now: () => Date.now() - 60_000,
@@ -270,7 +270,7 @@ describe('a store among others', () => {
       expect(Math.abs(clock.now() - Number(row?.['at']))).toBeLessThan(2_000);
   });
 
-  it('is not put off by a change of the clock of its machine', async () => {
+  it('is not affected by a clock change of its machine', async () => {
     const base: Clock = { setTimeout, clearTimeout: () => undefined, now: () => performance.now() };
     const clock = one.clock(base);
     const before = clock.now();

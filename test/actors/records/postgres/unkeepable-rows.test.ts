@@ -24,7 +24,7 @@ const unkeepable: [string, Partial<Task>][] = [
   ['a number that is none', { id: 'bad', changedAt: Number.NaN }],
 ];
 
-describe('a task that PostgreSQL cannot keep', () => {
+describe('a task that PostgreSQL cannot store', () => {
   it.each(unkeepable)('is refused alone: %s', async (_, bad) => {
     const outcomes = await Promise.allSettled([
       store.save('t-1', () => aWrite(aTask())),
@@ -43,7 +43,7 @@ describe('a task that PostgreSQL cannot keep', () => {
     expect([await store.rows.count('working'), store.isWritable()]).toEqual([2, true]);
   });
 
-  it('is refused when it comes alone', async () => {
+  it('is refused as a single save', async () => {
     await expect(store.save('bad', () => aWrite(aTask({ id: 'a\0b' })))).rejects.toMatchObject({
       code: 'unsavable',
     });
@@ -51,8 +51,8 @@ describe('a task that PostgreSQL cannot keep', () => {
   });
 });
 
-describe('many saves at once', () => {
-  it('are kept, however many have come up', async () => {
+describe('many concurrent saves', () => {
+  it('are stored, for any number', async () => {
     const ids = Array.from({ length: 3_000 }, (_, at) => `t-${at}`);
     const text = 'x'.repeat(20_000);
     await Promise.all(ids.map((id) => store.save(id, () => aWrite(aTask({ id, text })))));
@@ -62,8 +62,8 @@ describe('many saves at once', () => {
   });
 });
 
-describe('a row that was damaged', () => {
-  it('is saved over, and takes no other save with it', async () => {
+describe('a damaged row', () => {
+  it('is overwritten, and breaks no other save', async () => {
     const parked = aTask({ state: 'deferred', stage: 'asked' });
     await store.save('t-1', () => aWrite(parked));
     await place.execute(`UPDATE tasks SET task = '{', deferral_id = 'd-1' WHERE id = 't-1'`);
@@ -75,8 +75,8 @@ describe('a row that was damaged', () => {
   });
 });
 
-describe('deleting what has ended', () => {
-  it('takes all that belongs to it or nothing', async () => {
+describe('deleting an ended task', () => {
+  it('removes all that belongs to it or nothing', async () => {
     const ended = aTask({ state: 'completed', changedAt: 1 });
     await store.save('t-1', () => aWrite(ended, { sent: [{ key: 'm-1', supersedes: null }] }));
     await place.execute(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
@@ -90,7 +90,7 @@ describe('deleting what has ended', () => {
     expect(await store.rows.messages.find('m-1')).toBeUndefined();
   });
 
-  it('leaves a task that runs again at that moment', async () => {
+  it('keeps a task that runs again at that moment', async () => {
     const other = await place.open();
     for (let round = 0; round < 40; round += 1) {
       const id = `t-${round}`;

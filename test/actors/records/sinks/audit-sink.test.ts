@@ -6,7 +6,7 @@ const up = { sink: 'hand', state: 'up', error: null };
 const down = { sink: 'hand', state: 'down' };
 
 describe('a sink of the audit log', () => {
-  it('connects, delivers what waits batch by batch, and says nothing while all is well', async () => {
+  it('connects, delivers waiting lines in batches, and logs nothing on success', async () => {
     const hand = sinkInHand(roomy);
     const stats = { name: 'hand', state: 'connecting', delivered: 0, dropped: 0, lag: 0 };
     expect(hand.sink.stats()).toEqual(stats);
@@ -28,7 +28,7 @@ describe('a sink of the audit log', () => {
     expect(hand.flips()).toEqual([]);
   });
 
-  it('keeps what did not arrive, and delivers it again on a new connection', async () => {
+  it('keeps undelivered lines, and delivers them on a new connection', async () => {
     const hand = sinkInHand(roomy);
     hand.offer('a', 'b', 'c');
     await hand.connects();
@@ -51,7 +51,7 @@ describe('a sink of the audit log', () => {
     ]);
   });
 
-  it('is said to be up with the connection where nothing waits', async () => {
+  it('is reported as up at the connection where nothing waits', async () => {
     const hand = sinkInHand(roomy);
     await hand.refuses(new Error('nobody there'));
     expect(hand.flips()).toEqual([{ ...down, dropped: 0, error: 'nobody there' }]);
@@ -60,7 +60,7 @@ describe('a sink of the audit log', () => {
     expect(hand.flips()).toEqual([{ ...up, dropped: 0 }]);
   });
 
-  it('says once that it is down, however often it fails, and has no reason where there is none', async () => {
+  it('is reported as down once, for any number of failures, without a reason where none is given', async () => {
     const hand = sinkInHand(roomy);
     await hand.refuses('a text');
     await happened(() => hand.clock.advance(1_000));
@@ -68,7 +68,7 @@ describe('a sink of the audit log', () => {
     expect(hand.flips()).toEqual([{ ...down, dropped: 0, error: 'no reason given' }]);
   });
 
-  it('delivers nothing more on a connection whose other end hung up, and counts nothing of it', async () => {
+  it('delivers nothing on a connection that its receiver closed, and does not count that', async () => {
     const hand = sinkInHand(roomy);
     hand.offer('a', 'b', 'c', 'd');
     await hand.connects();
@@ -88,7 +88,7 @@ describe('a sink of the audit log', () => {
     ]);
   });
 
-  it('leaves a line to the next connection when the other end hung up before it came', async () => {
+  it('keeps a line for the next connection when the receiver closed before it arrived', async () => {
     const hand = sinkInHand(roomy);
     await hand.connects();
     await hand.hangsUp();
@@ -100,7 +100,7 @@ describe('a sink of the audit log', () => {
     expect(hand.asked()).toEqual(['disconnect', 'connect', 'deliver a']);
   });
 
-  it('rests a second after a failure, longer after more, and a second again after lines', async () => {
+  it('waits a second after a failure, longer after more, and a second again after a delivery', async () => {
     const hand = sinkInHand(roomy);
     const rests = async (milliseconds: number) => {
       await happened(() => hand.clock.advance(milliseconds - 1));
@@ -120,8 +120,8 @@ describe('a sink of the audit log', () => {
   });
 });
 
-describe('a sink that more lines are offered than it holds', () => {
-  it('leaves new ones out, says how many, and is up again once it is half empty', async () => {
+describe('an overflowing sink', () => {
+  it('drops new lines, reports their number, and is up again once it is half empty', async () => {
     const hand = sinkInHand({ lines: 4, bytes: 1_000 }, { lines: 1, bytes: 1_000 });
     await hand.connects();
     hand.offer('a', 'b', 'c', 'd', 'e', 'f');
@@ -143,14 +143,14 @@ describe('a sink that more lines are offered than it holds', () => {
     );
   });
 
-  it('takes a short line after one there was no room for, and says that one is missing', () => {
+  it('accepts a short line after a dropped one, and reports one missing line', () => {
     const hand = sinkInHand({ lines: 9, bytes: 6 });
     hand.offer('abc', 'too long', 'd');
     expect(hand.sink.stats()).toMatchObject({ dropped: 1, lag: 2 });
     expect(hand.flips()).toMatchObject([{ ...down, dropped: 1 }]);
   });
 
-  it('says nothing of lines that just fit', () => {
+  it('reports nothing when all lines fit', () => {
     const hand = sinkInHand({ lines: 3, bytes: 6 });
     hand.offer('a', 'b', 'c');
     expect([hand.flips(), hand.sink.stats().lag]).toEqual([[], 3]);
@@ -158,7 +158,7 @@ describe('a sink that more lines are offered than it holds', () => {
 });
 
 describe('closing a sink', () => {
-  it('waits for the lines that are on their way, and no longer', async () => {
+  it('waits for lines in progress, and no longer', async () => {
     const hand = sinkInHand(roomy);
     await hand.connects();
     hand.offer('a', 'b', 'c');
@@ -180,7 +180,7 @@ describe('closing a sink', () => {
     ]);
   });
 
-  it('gives up on lines that take longer', async () => {
+  it('drops lines that take longer', async () => {
     const hand = sinkInHand(roomy);
     await hand.connects();
     hand.offer('a');
@@ -215,7 +215,7 @@ describe('closing a sink', () => {
     },
   );
 
-  it('is for good: no line is taken and nothing is closed again', async () => {
+  it('is final: no line is accepted, and a second close does nothing', async () => {
     const hand = sinkInHand(roomy);
     await hand.connects();
     await hand.sink.close(2_000);
@@ -228,7 +228,7 @@ describe('closing a sink', () => {
 });
 
 describe('a sink whose clock has no timers', () => {
-  it('is closed by its first failure, and nothing else ends with it', async () => {
+  it('closes at its first failure, and affects nothing else', async () => {
     const hand = sinkInHand(roomy);
     vi.spyOn(hand.clock, 'setTimeout').mockImplementation(() => {
       throw new Error('no timers');

@@ -103,7 +103,7 @@ const offer = (sinks: AuditSinks, ...lines: string[]): void =>
 const deliveredBy = (sinks: AuditSinks): number => sinks.stats()[0]?.delivered ?? 0;
 
 describe('a sink on a UNIX socket', () => {
-  it('gets the lines of the log as they are on disk', async () => {
+  it('gets the lines of the log as they are stored', async () => {
     const directory = temporaryFolder();
     const listener = await listenOn(join(directory, 'audit.sock'));
     const { sinks } = openSinks([{ type: 'unix', path: 'audit.sock' }], { directory });
@@ -121,7 +121,7 @@ describe('a sink on a UNIX socket', () => {
     ]);
   });
 
-  it('keeps lines while nobody listens, says so once, and delivers them when somebody does', async () => {
+  it('keeps lines without a listener, logs that once, and delivers them later', async () => {
     const directory = temporaryFolder();
     const { sinks, clock, recorded, logged } = openSinks([{ type: 'unix', path: 'audit.sock' }], {
       directory,
@@ -157,7 +157,7 @@ describe('a sink on a UNIX socket', () => {
     ]);
   });
 
-  it('notices that the other end hung up before there is anything to write', async () => {
+  it('detects a disconnect before there is anything to write', async () => {
     const directory = temporaryFolder();
     const path = join(directory, 'audit.sock');
     const listener = await listenOn(path);
@@ -173,7 +173,7 @@ describe('a sink on a UNIX socket', () => {
     ]);
   });
 
-  it('lets lines go, and says so, when the other end reads nothing', async () => {
+  it('drops lines, and reports it, when the receiver reads nothing', async () => {
     const directory = temporaryFolder();
     const listener = await listenOn(join(directory, 'audit.sock'));
     const { sinks, recorded } = openSinks([{ type: 'unix', path: 'audit.sock' }], {
@@ -253,7 +253,7 @@ describe('a sink over HTTP', () => {
     ]);
   });
 
-  it('gives up on a collector that does not answer in time, and says nothing secret', async () => {
+  it('times out for a slow collector, and logs no secret', async () => {
     const { url } = await collector(() => null);
     const sink = http(url, { timeout: 20, token_env: 'COLLECTOR_TOKEN' });
     const { sinks, recorded, logged } = openSinks([sink], { env: { COLLECTOR_TOKEN: 'canary' } });
@@ -275,7 +275,7 @@ describe('a sink over HTTP', () => {
 });
 
 describe('several sinks', () => {
-  it('do not hold each other up, and closing waits two seconds at most', async () => {
+  it('do not delay each other, and closing waits at most two seconds', async () => {
     const directory = temporaryFolder();
     const { url } = await collector(() => null);
     const listener = await listenOn(join(directory, 'audit.sock'));
@@ -304,7 +304,7 @@ describe('several sinks', () => {
 });
 
 describe('a listener that throws', () => {
-  it('does not end a sink when it hears that the sink is down', async () => {
+  it('does not stop a sink when it receives the failure', async () => {
     const directory = temporaryFolder();
     const clock = new ManualClock(0);
     const nothing = (): void => undefined;
@@ -326,7 +326,7 @@ describe('a listener that throws', () => {
     await until(() => listener.received() === 'a\n');
   });
 
-  it('does not make a commit look as if it had failed', async () => {
+  it('does not make a commit look failed', async () => {
     const { path, audit } = storeFiles(temporaryFolder());
     const onCommitted = (): void => {
       throw new Error('a defect');

@@ -22,7 +22,7 @@ describe('a collector of lines', () => {
   it.each([
     [null, { 'content-type': 'application/x-ndjson' }],
     ['t-1', { 'content-type': 'application/x-ndjson', authorization: 'Bearer t-1' }],
-  ])('is posted lines as they are, with the token %j', async (token, headers) => {
+  ])('receives lines unchanged, with the token %j', async (token, headers) => {
     const { target, fetch } = targetThat(() => Promise.resolve(new Response()), token);
     await target.connect(signal);
     expect(fetch).not.toHaveBeenCalled();
@@ -41,7 +41,7 @@ describe('a collector of lines', () => {
     ]);
   });
 
-  it('has what it answers thrown away unread, whatever it is', async () => {
+  it('has its response discarded unread', async () => {
     for (const status of [200, 299, 500]) {
       const response = new Response('a long story', { status });
       const cancelled = vi.spyOn(response.body!, 'cancel');
@@ -51,25 +51,28 @@ describe('a collector of lines', () => {
     }
   });
 
-  it.each([199 + 101, 304, 401, 503])('has not taken lines when it answers %i', async (status) => {
-    const { target } = targetThat(() => Promise.resolve(new Response(null, { status })));
-    await expect(target.deliver(lines, signal)).rejects.toMatchObject({
-      code: 'sink_failed',
-      message: `the collector answered with ${status}`,
-    });
-  });
+  it.each([199 + 101, 304, 401, 503])(
+    'has not accepted lines when it answers %i',
+    async (status) => {
+      const { target } = targetThat(() => Promise.resolve(new Response(null, { status })));
+      await expect(target.deliver(lines, signal)).rejects.toMatchObject({
+        code: 'sink_failed',
+        message: `the collector answered with ${status}`,
+      });
+    },
+  );
 
   it.each<[string, unknown, string]>([
     ['a failure with a code', causedBy(coded('ECONNREFUSED')), 'ECONNREFUSED'],
-    ['a code at once', coded('EPIPE'), 'EPIPE'],
-    ['a code far down', causedBy(causedBy(coded('CERT_HAS_EXPIRED'))), 'CERT_HAS_EXPIRED'],
-    ['a code that is a number', coded(20), 'no answer'],
-    ['a failure without one', causedBy(undefined), 'no answer'],
-    ['what is no error', 'a text', 'no answer'],
-    ['a cause that is none', causedBy({ code: 'EPIPE' }), 'no answer'],
-    ['a request that took too long', new DOMException('', 'TimeoutError'), 'timed out'],
-    ['one that was given up', new DOMException('', 'AbortError'), 'no answer'],
-  ])('cannot be reached, and the reason shows nothing secret: %s', async (_, cause, reason) => {
+    ['an immediate code', coded('EPIPE'), 'EPIPE'],
+    ['a deeply nested code', causedBy(causedBy(coded('CERT_HAS_EXPIRED'))), 'CERT_HAS_EXPIRED'],
+    ['a numeric code', coded(20), 'no answer'],
+    ['a failure without a code', causedBy(undefined), 'no answer'],
+    ['a value that is no error', 'a text', 'no answer'],
+    ['an invalid cause', causedBy({ code: 'EPIPE' }), 'no answer'],
+    ['a request that timed out', new DOMException('', 'TimeoutError'), 'timed out'],
+    ['an aborted request', new DOMException('', 'AbortError'), 'no answer'],
+  ])('that is unreachable is reported without a secret: %s', async (_, cause, reason) => {
     const { target } = targetThat(() => Promise.reject(cause));
     await expect(target.deliver(lines, signal)).rejects.toMatchObject({
       code: 'sink_failed',
@@ -78,7 +81,7 @@ describe('a collector of lines', () => {
     });
   });
 
-  it('is asked no longer once the sink stops', async () => {
+  it('is not called after the sink stops', async () => {
     const stopping = new AbortController();
     const { target } = targetThat(
       ({ signal: given }) =>

@@ -20,7 +20,7 @@ function openTarget() {
 }
 
 describe('the output of a process as a sink', () => {
-  it('is opened with the first connection alone, and closed with none', async () => {
+  it('is opened at the first connection, and never closed', async () => {
     const { target, opened, written } = openTarget();
     expect(opened).toEqual([]);
     target.disconnect();
@@ -33,7 +33,7 @@ describe('the output of a process as a sink', () => {
     expect(written).toEqual(['a\n', 'b\n']);
   });
 
-  it('is opened again once it is broken, which ends no process', async () => {
+  it('is opened again after a failure, which ends no process', async () => {
     const { target, opened, written } = openTarget();
     await target.connect(signal);
     opened[0]?.destroy(new Error('nobody reads'));
@@ -44,7 +44,7 @@ describe('the output of a process as a sink', () => {
     expect([opened.length, written]).toEqual([2, ['a\n']]);
   });
 
-  it('may fail again and again', async () => {
+  it('may fail repeatedly', async () => {
     const { target, opened } = openTarget();
     await target.connect(signal);
     for (const failure of ['once', 'again']) opened[0]?.emit('error', new Error(failure));

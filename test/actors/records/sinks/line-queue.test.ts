@@ -7,7 +7,7 @@ const line = (text: string): Uint8Array => Buffer.from(`${text}\n`);
 const all = { lines: 1_000, bytes: 1_000_000 };
 
 describe('a queue of lines', () => {
-  it('lets new lines go while it is full, by number or by size', () => {
+  it('drops new lines while it is full, by number or by size', () => {
     const byNumber = new LineQueue({ lines: 2, bytes: 100 });
     expect(['a', 'b', 'c'].map((text) => byNumber.push(line(text)))).toEqual([true, true, false]);
     const bySize = new LineQueue({ lines: 100, bytes: 5 });
@@ -42,7 +42,7 @@ describe('a queue of lines', () => {
     expect(seen).toEqual(relieved);
   });
 
-  it('holds 10,000 lines or 16 MiB unless it is told otherwise', () => {
+  it('has a default limit of 10,000 lines or 16 MiB', () => {
     const byNumber = new LineQueue();
     while (byNumber.push(line('')));
     const bySize = new LineQueue();
@@ -50,7 +50,7 @@ describe('a queue of lines', () => {
     expect([byNumber.length, bySize.length]).toEqual([10_000, 16]);
   });
 
-  it('gives out a batch by number and size, and at least one line', () => {
+  it('returns a batch by number and size, and at least one line', () => {
     const queue = new LineQueue();
     for (const text of ['aaaa', 'b', 'c']) queue.push(line(text));
     expect(queue.peek({ lines: 2, bytes: 100 })).toEqual([line('aaaa'), line('b')]);
@@ -59,7 +59,7 @@ describe('a queue of lines', () => {
     expect(queue.length).toBe(3);
   });
 
-  it('says when there is a line, and stops waiting when it is told to', async () => {
+  it('signals a new line, and stops waiting on request', async () => {
     const queue = new LineQueue();
     const { signal } = new AbortController();
     const waiting = queue.filled(signal);
@@ -77,7 +77,7 @@ describe('a queue of lines', () => {
     }
   });
 
-  it('keeps the order, whatever comes and goes', () => {
+  it('keeps the order, for any additions and removals', () => {
     const step = fc.oneof(
       fc.nat(5).map((add) => ({ add })),
       fc.nat(5).map((take) => ({ take })),

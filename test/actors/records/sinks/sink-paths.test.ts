@@ -130,10 +130,10 @@ const toCollector: Happenings<Awaited<ReturnType<typeof openCollector>>> = {
 
 const fingerprint = ({ context }: AnyMachineSnapshot) => Math.min(2, context.failures);
 
-describe('the shortest paths of a sink, to who listens on a UNIX socket', () => {
+describe('the shortest paths of a sink to a UNIX socket', () => {
   walkChart(sinkMachine, toListener, openListener, { fingerprint });
 });
 
-describe('the shortest paths of a sink, to a collector', () => {
+describe('the shortest paths of a sink to a collector', () => {
   walkChart(sinkMachine, toCollector, openCollector, { fingerprint });
 });

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import type { SinkStats } from '../../../../src/actors/records/sinks/audit-sinks.ts';
 
-it('does not stop a process whose output nobody reads, and delivers once somebody does', async () => {
+it('a process continues when its output is not read, and delivers it later', async () => {
   const script = join(import.meta.dirname, 'stdout-process.ts');
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

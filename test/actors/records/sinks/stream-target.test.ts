@@ -34,8 +34,8 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 const listenersOf = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
 
-describe('a stream that takes lines', () => {
-  it('has taken them once the system has, in one piece', async () => {
+describe('a stream that accepts lines', () => {
+  it('has accepted them once the system has, in one piece', async () => {
     const { target, written, take } = openTarget();
     const { signal } = new AbortController();
     await target.connect(signal);
@@ -49,7 +49,7 @@ describe('a stream that takes lines', () => {
   it.each([
     [Object.assign(new Error('a secret'), { code: 'EPIPE' }), 'EPIPE'],
     [new Error('a secret'), 'no reason given'],
-  ])('says why it cannot', async (cause, word) => {
+  ])('reports why it cannot', async (cause, word) => {
     const { target, take } = openTarget();
     const { signal } = new AbortController();
     await target.connect(signal);
@@ -63,7 +63,7 @@ describe('a stream that takes lines', () => {
     expect([failureWord(cause), listenersOf(signal)]).toEqual([word, 0]);
   });
 
-  it('is waited for no longer once the sink stops', async () => {
+  it('is not awaited after the sink stops', async () => {
     const { target } = openTarget();
     const stopping = new AbortController();
     await target.connect(stopping.signal);
@@ -72,7 +72,7 @@ describe('a stream that takes lines', () => {
     await expect(delivering).rejects.toThrow('enough');
   });
 
-  it.each(['close', 'error'])('hangs up with its %s', async (event) => {
+  it.each(['close', 'error'])('disconnects with its %s', async (event) => {
     const { target, opened } = openTarget();
     await target.connect(new AbortController().signal);
     const hungUp = target.hungUp();
@@ -81,7 +81,7 @@ describe('a stream that takes lines', () => {
     expect(await isSettled(hungUp)).toBe(true);
   });
 
-  it('is released once, and is another one after the next connection', async () => {
+  it('is released once, and replaced at the next connection', async () => {
     const { target, opened, released } = openTarget();
     const { signal } = new AbortController();
     target.disconnect();
@@ -96,7 +96,7 @@ describe('a stream that takes lines', () => {
     expect(await isSettled(target.hungUp())).toBe(false);
   });
 
-  it('takes nothing while there is none, until the sink stops', async () => {
+  it('accepts nothing while it is missing, until the sink stops', async () => {
     const { target } = openTarget();
     const stopping = new AbortController();
     const delivering = target.deliver(lines, stopping.signal);

@@ -19,8 +19,8 @@ async function openListener() {
   return { path, caller };
 }
 
-describe('a UNIX socket that takes lines', () => {
-  it('gets them, and sees the connection end', async () => {
+describe('a UNIX socket that accepts lines', () => {
+  it('gets them, and its connection ends', async () => {
     const { path, caller } = await openListener();
     const { signal } = new AbortController();
     const target = unixTarget(path);
@@ -31,7 +31,7 @@ describe('a UNIX socket that takes lines', () => {
     expect((await (await caller).toArray()).join('')).toBe('a\nb\n');
   });
 
-  it('is noticed to hang up whatever it said before', async () => {
+  it('is detected as disconnected after any output', async () => {
     const { path, caller } = await openListener();
     const { signal } = new AbortController();
     const target = unixTarget(path);
@@ -43,7 +43,7 @@ describe('a UNIX socket that takes lines', () => {
     });
   });
 
-  it('stays open when the attempt to connect would be given up later', async () => {
+  it('stays open after the connect timeout has passed', async () => {
     const { path, caller } = await openListener();
     const connecting = new AbortController();
     const target = unixTarget(path);
@@ -56,8 +56,8 @@ describe('a UNIX socket that takes lines', () => {
   });
 });
 
-describe('a UNIX socket that takes none', () => {
-  it('is said to, with the word of the system', async () => {
+describe('a UNIX socket that accepts no lines', () => {
+  it("is reported with the system's code", async () => {
     const path = join(temporaryFolder(), 'audit.sock');
     const { signal } = new AbortController();
     await expect(unixTarget(path).connect(signal)).rejects.toMatchObject({
@@ -68,7 +68,7 @@ describe('a UNIX socket that takes none', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('is waited for no longer once the sink stops', async () => {
+  it('is not awaited after the sink stops', async () => {
     const dialled: Socket[] = [];
     vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
       dialled.push(this);

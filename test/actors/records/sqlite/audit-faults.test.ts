@@ -108,7 +108,7 @@ const statementFaults: [name: string, arm: () => void][] = [
 ];
 
 describe.each(statementFaults)('when %s', (_name, arm) => {
-  it('stores nothing, refuses each save, and recovers once there is room again', async () => {
+  it('stores nothing, refuses each save, and recovers once there is space again', async () => {
     const { directory, store, log } = await storeWithOneTask();
     const { size } = statSync(log);
     arm();
@@ -138,7 +138,7 @@ const fileFaults: [name: string, arm: () => void][] = [
 ];
 
 describe.each(fileFaults)('when %s', (_name, arm) => {
-  it('keeps the commit, refuses the next one, and writes the lines once there is room again', async () => {
+  it('keeps the commit, refuses the next one, and writes the lines once there is space again', async () => {
     const { directory, store, log } = await storeWithOneTask();
     arm();
     expect(await outcomes(store)).toEqual([stored, stored, stored]);
@@ -192,8 +192,8 @@ describe('a log that fails once', () => {
   });
 });
 
-describe('a disk that is full', () => {
-  it('is noticed by the database itself, and nothing is kept', async () => {
+describe('a full disk', () => {
+  it('is detected by the database itself, and nothing is stored', async () => {
     const { store, log } = await storeWithOneTask();
     const genuine = DatabaseSync.prototype.exec;
     let pages = 1;
@@ -216,7 +216,7 @@ describe('a disk that is full', () => {
   });
 });
 
-describe('a save that cannot be put together', () => {
+describe('a save that cannot be serialized', () => {
   it('is refused alone', async () => {
     const { directory, store } = await storeWithOneTask();
     const broken = new Error('the snapshot is no JSON');
@@ -239,8 +239,8 @@ describe('a save that cannot be put together', () => {
   });
 });
 
-describe('a log that somebody else touched while the store runs', () => {
-  it('stops all writing when lines were removed for good', async () => {
+describe('a log that another program changed while the store runs', () => {
+  it('stops all writing when lines were removed permanently', async () => {
     const directory = temporaryFolder();
     const log = storeFiles(directory).audit.path;
     const first = await openStore(directory);
@@ -254,7 +254,7 @@ describe('a log that somebody else touched while the store runs', () => {
     expect(statSync(log).size).toBe(10);
   });
 
-  it('gets back the lines that are not known to be on disk yet', async () => {
+  it('gets back the lines that are not known to be synced', async () => {
     const { directory, store, log } = await storeWithOneTask();
     const { size } = statSync(log);
     fs.truncateSync(log, 10);

@@ -44,7 +44,7 @@ async function goOn(directory: string) {
 }
 
 describe('opening the log after a crash', () => {
-  it('finds nothing to fix when the file and the store agree', async () => {
+  it('changes nothing when the file and the store agree', async () => {
     const { directory } = await crashed();
     expect(await goOn(directory)).toEqual({
       recovery: { torn: null, replayed: 0 },
@@ -54,11 +54,11 @@ describe('opening the log after a crash', () => {
   });
 
   it.each([
-    ['a line that is not of the chain', 1, (line: string) => line],
+    ['a line outside the chain', 1, (line: string) => line],
     ['a torn line', 1, (line: string) => line.slice(0, 20)],
     ['a line and a torn one', 2, (line: string) => line + line.slice(0, 20)],
     ['zeros', 1, () => '\0'.repeat(70_000)],
-  ])('moves %s into a file beside the log', async (_name, lines, tail) => {
+  ])('moves %s into a file next to the log', async (_name, lines, tail) => {
     const { directory, log, whole } = await crashed();
     const torn = tail(`${JSON.stringify(anEvent('t-9'))}\n`);
     appendFileSync(log, torn);
@@ -74,7 +74,7 @@ describe('opening the log after a crash', () => {
     expect([readFileSync(aside, 'utf8'), statSync(aside).mode & 0o777]).toEqual([torn, 0o600]);
   });
 
-  it('writes again what the file lost, wherever it was cut', async () => {
+  it('rewrites what the file lost, at any cut', async () => {
     const { directory, log, whole } = await crashed();
     for (const size of [0, 1, whole.length - 1, whole.indexOf('\n') + 1, whole.length >> 1]) {
       const copy = copyFiles(directory);
@@ -90,7 +90,7 @@ describe('opening the log after a crash', () => {
     expect((await goOn(directory)).recovery.replayed).toBe(whole.length);
   });
 
-  it('writes again what a power cut left as zeros', async () => {
+  it('rewrites what a power cut left as zeros', async () => {
     const { directory, log, whole } = await crashed();
     const from = whole.length >> 1;
     writeFileSync(
@@ -101,7 +101,7 @@ describe('opening the log after a crash', () => {
     expect(readFileSync(log, 'utf8').startsWith(whole)).toBe(true);
   });
 
-  it('refuses a log from which lines were removed that nothing can replace', async () => {
+  it('refuses a log that lost irreplaceable lines', async () => {
     const { directory, log } = await crashed();
     await (await openStore(directory)).close();
     const { size } = statSync(log);
@@ -128,7 +128,7 @@ describe('opening the log after a crash', () => {
 });
 
 describe('a log that no store knows', () => {
-  it('is taken over, and its chain goes on', async () => {
+  it('is adopted, and its chain continues', async () => {
     const directory = temporaryFolder();
     const { lines } = logOf(someEvents(3));
     const log = storeFiles(directory).audit.path;
@@ -146,7 +146,7 @@ describe('a log that no store knows', () => {
     ['with a torn last line', (lines: string[]) => lines.join('').slice(0, -5), 3],
     ['without its first line', (lines: string[]) => lines.slice(1).join(''), 1],
     ['with two lines swapped', ([a, b, c]: string[]) => [a, c, b].join(''), 2],
-  ])('is refused %s, and left alone', async (_name, broken, line) => {
+  ])('is refused %s, and not changed', async (_name, broken, line) => {
     const directory = temporaryFolder();
     const log = storeFiles(directory).audit.path;
     const text = broken(logOf(someEvents(3)).lines);
@@ -161,7 +161,7 @@ describe('a log that no store knows', () => {
     expect(await goOn(directory)).toMatchObject({ ok: true, events: 1 });
   });
 
-  it('is taken over without being verified when the chain is off', async () => {
+  it('is adopted without verification when the chain is off', async () => {
     const directory = temporaryFolder();
     const log = storeFiles(directory).audit.path;
     writeFileSync(log, 'somebody’s notes\n');
@@ -202,7 +202,7 @@ describe('checkpoints', () => {
     expect(await verifyFiles([log])).toMatchObject({ ok: true, events: 3_503 });
   });
 
-  it('come now and then too, unless nothing was written since the last one', async () => {
+  it('follow after some time too, unless nothing was written since the last one', async () => {
     const directory = temporaryFolder();
     const spy = vi.spyOn(globalThis, 'setInterval');
     const store = await openStore(directory);
@@ -225,8 +225,8 @@ describe('checkpoints', () => {
   });
 });
 
-describe('lines that are on disk for certain', () => {
-  it('leave the outbox with the next commit after they were synced', async () => {
+describe('synced lines', () => {
+  it('leave the outbox with the next commit', async () => {
     const directory = temporaryFolder();
     const spy = vi.spyOn(globalThis, 'setInterval');
     const store = await openStore(directory);

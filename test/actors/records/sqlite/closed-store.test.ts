@@ -19,7 +19,7 @@ async function closedStore(): Promise<WeakRef<SqliteStore>> {
   return new WeakRef(store);
 }
 
-it('a closed store is let go of, so that many agents may follow one another in a process', async () => {
+it('a closed store is freed, so that many agents may follow one another in a process', async () => {
   const stores = [await closedStore(), await closedStore(), await closedStore()];
   await vi.waitFor(() => {
     collectGarbage();

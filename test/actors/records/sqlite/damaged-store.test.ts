@@ -25,7 +25,7 @@ describe('a damaged store', () => {
   it.each([
     ['page 2', () => ({ first: 2, count: 1 })],
     ['its middle', (pages: number) => ({ first: Math.floor(pages / 2), count: 6 })],
-  ])('is not opened, and named: %s', async (_, where) => {
+  ])('is refused with a reason: %s', async (_, where) => {
     const directory = await storeOfTasks();
     const { path } = storeFiles(directory);
     const { first, count } = where(pagesOf(path));
@@ -43,7 +43,7 @@ describe('a damaged store', () => {
     expect(message).not.toContain('\n');
   });
 
-  it('is found while it is in use, takes no writes any more, and says so once', async () => {
+  it('is detected while it is in use, accepts no more writes, and is reported once', async () => {
     const directory = await storeOfTasks();
     const { path, audit } = storeFiles(directory);
     const told: string[] = [];
@@ -73,7 +73,7 @@ describe('a damaged store', () => {
     await store.close();
   });
 
-  it('is found after an unclean stop while it is in use, when it is too large to be waited for', async () => {
+  it('is detected in use after an unclean stop, when it is too large for a check at the start', async () => {
     const directory = temporaryFolder();
     const killed = await openStore(directory);
     const large = 'x'.repeat(1024 * 1024);

@@ -24,7 +24,7 @@ function makeLater(path: string, readableFrom: number): void {
 }
 
 describe('opening a store', () => {
-  it('makes its folders and keeps every file to its owner', async () => {
+  it('creates its folders and restricts every file to its owner', async () => {
     const directory = join(temporaryFolder(), 'agent', '.service');
     const before = process.umask(0o022);
     const store = await openStore(directory);
@@ -44,7 +44,7 @@ describe('opening a store', () => {
     await store.close();
   });
 
-  it('takes the rights of others away from files that were there before', async () => {
+  it('removes the rights of others from existing files', async () => {
     const directory = temporaryFolder();
     await (await openStore(directory)).close();
     const { path, audit } = storeFiles(directory);
@@ -62,7 +62,7 @@ describe('opening a store', () => {
     await store.close();
   });
 
-  it('uses a store of a later version that it can read, and leaves its version', async () => {
+  it('uses a readable store of a later version, and keeps its version', async () => {
     const directory = temporaryFolder();
     await (await openStore(directory)).close();
     const { path } = storeFiles(directory);
@@ -83,7 +83,7 @@ describe('opening a store', () => {
     );
   });
 
-  it('refuses a store of a build before the first version and leaves it as it was', async () => {
+  it('refuses a store of a build before the first version and keeps it unchanged', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory);
     const database = new DatabaseSync(path);
@@ -96,7 +96,7 @@ describe('opening a store', () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  it('refuses a file that is no database and leaves it as it was', async () => {
+  it('refuses a file that is no database and keeps it unchanged', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory);
     const junk = 'this is no database, but somebody may want it\n'.repeat(100);
@@ -107,7 +107,7 @@ describe('opening a store', () => {
     expect(readFileSync(path, 'utf8')).toBe(junk);
   });
 
-  it('refuses a database whose pages are broken', async () => {
+  it('refuses a database with broken pages', async () => {
     const directory = temporaryFolder();
     const store = await openStore(directory);
     await store.save('t-1', () => aWrite(aTask()));
@@ -121,7 +121,7 @@ describe('opening a store', () => {
     );
   });
 
-  it('refuses a database that is somebody else’s', async () => {
+  it('refuses the database of another program', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory);
     const database = new DatabaseSync(path);

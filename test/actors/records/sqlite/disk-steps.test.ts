@@ -20,7 +20,7 @@ function listener() {
   return { steps, end };
 }
 
-it('hears nothing after its end, not even of a function that somebody has kept', () => {
+it('a listener gets no disk steps after its end, not even of a stored function', () => {
   const path = aFile();
   const { steps, end } = listener();
   const kept = fs.chmodSync;
@@ -33,7 +33,7 @@ it('hears nothing after its end, not even of a function that somebody has kept',
   expect(fs.statSync(path).mode & 0o777).toBe(0o644);
 });
 
-it('has whoever comes later hear on when the first one ends, and then puts everything back', () => {
+it('a later listener continues when the first one ends, and then restores everything', () => {
   const path = aFile();
   const genuine = [fs.chmodSync, DatabaseSync.prototype.exec];
   const first = listener();
@@ -54,7 +54,7 @@ it('has whoever comes later hear on when the first one ends, and then puts every
   expect([fs.chmodSync, DatabaseSync.prototype.exec]).toEqual(genuine);
 });
 
-it('hears of no step that a listener takes itself, also after one that throws', () => {
+it('a listener does not get its own disk steps, also after one that throws', () => {
   const path = aFile();
   const names: string[] = [];
   const end = hearDisk(({ name }) => {

@@ -130,7 +130,7 @@ const faults: [name: string, fail: (step: DiskStep) => void][] = [
 ];
 
 describe.each(faults)('a disk that %s once', (_name, fail) => {
-  it('loses nothing that was told to be kept, at whichever step it is', async () => {
+  it('loses nothing acknowledged, at any step', async () => {
     const names = new Set<string>();
     let number = 0;
     for (let isOver = false; !isOver; ) {
@@ -163,8 +163,8 @@ describe.each(faults)('a disk that %s once', (_name, fail) => {
   }, 60_000);
 });
 
-describe('a disk that fails for good', () => {
-  it('has everything refused from then on, and loses nothing that was kept', async () => {
+describe('a disk that fails permanently', () => {
+  it('refuses everything from then on, and loses nothing acknowledged', async () => {
     for (const number of [10, 25, 40, 55, 70, 85]) {
       const directory = quickFolder();
       const restore = hearDisk((step) => {
@@ -176,8 +176,8 @@ describe('a disk that fails for good', () => {
   });
 });
 
-describe('a process that is killed, or a machine that loses its power', () => {
-  it('leaves a log and a store that agree, at whichever step it is', async () => {
+describe('a killed process or a power cut', () => {
+  it('leaves a log and a store that agree, at any step', async () => {
     const directory = quickFolder();
     const images: { number: number; folder: string; saved: string[] }[] = [];
     const folder = quickFolder();
@@ -225,7 +225,7 @@ describe('a process that is killed, or a machine that loses its power', () => {
 });
 
 describe('deleting old files on a failing disk', () => {
-  it('leaves a log that verifies from the oldest file left, at whichever step it is', async () => {
+  it('leaves a log that verifies from the oldest remaining file, at any step', async () => {
     let number = 0;
     for (let isOver = false; !isOver; ) {
       number += 1;

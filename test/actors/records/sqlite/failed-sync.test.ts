@@ -30,7 +30,7 @@ function listen(onStep: Parameters<typeof hearDisk>[0]): () => void {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('is not believed afterwards: the lines are written and synced again before anything else', async () => {
+it('after a failed sync the lines are written and synced again before anything else', async () => {
   const { store, sync, path, log } = await storeAndSync();
   const whole = readFileSync(log, 'utf8');
   const { size } = statSync(log);
@@ -62,7 +62,7 @@ it('is not believed afterwards: the lines are written and synced again before an
   expect(outbox.prepare('SELECT offset FROM audit_outbox').all()).toEqual([{ offset: size }]);
 });
 
-it('keeps everything refused while the disk syncs nothing, and loses no line', async () => {
+it('while the disk cannot sync, every save is refused, and no line is lost', async () => {
   const { store, sync, log } = await storeAndSync();
   const restore = listen(({ name }) => {
     if (name.startsWith('fdatasync')) throw new Error('EIO: i/o error, fdatasync');
@@ -82,7 +82,7 @@ it('keeps everything refused while the disk syncs nothing, and loses no line', a
   expect(await verifyLog(log)).toMatchObject({ ok: true, events: 2 });
 });
 
-it('marks no line as synced that the file lacks', async () => {
+it('a failed sync marks no missing line as synced', async () => {
   const { store, sync } = await storeAndSync();
   const restore = listen(({ name }) => {
     if (name === 'writeSync') throw new Error('EIO: i/o error, write');
@@ -95,7 +95,7 @@ it('marks no line as synced that the file lacks', async () => {
   expect(store.isWritable()).toBe(true);
 });
 
-it('is no part of putting a finished file away: what may be lost is written again before it gets its name', async () => {
+it('a finished file gets its name after lines that may be lost were written again', async () => {
   const { path, audit } = storeFiles(temporaryFolder());
   const rotation = { maxBytes: 1, daily: false, keep: 0 };
   const store = await SqliteStore.open({ path, audit: { ...audit, rotation } });
@@ -131,7 +131,7 @@ it('is no part of putting a finished file away: what may be lost is written agai
   expect(await verifyLog(audit.path)).toMatchObject({ ok: true });
 });
 
-it('closes no file while it is being synced', async () => {
+it('a file is not closed during its sync', async () => {
   const directory = temporaryFolder();
   const { path, audit } = storeFiles(directory);
   const spy = vi.spyOn(globalThis, 'setInterval');

@@ -45,7 +45,7 @@ async function saveUntilRefused(store: SqliteStore, name: string): Promise<numbe
   throw new Error('the disk was never full');
 }
 
-it('refuses decisions on a disk that is really full, and goes on without a gap once there is room', async (context) => {
+it('decisions are refused on a really full disk, and continue without a gap later', async (context) => {
   const folder = smallDisk('4m');
   if (folder === null) {
     return context.skip('no file system may be mounted here; a file that may not grow stands in');
@@ -72,7 +72,7 @@ it('refuses decisions on a disk that is really full, and goes on without a gap o
   expect(await verifyLog(audit.path)).toMatchObject({ ok: true });
 });
 
-it('is found out by a file that may not grow either, wherever nothing can be mounted', () => {
+it('a file that may not grow is treated like a full disk, where nothing can be mounted', () => {
   const folder = temporaryFolder();
   const script = join(import.meta.dirname, 'limited-process.ts');
   const report = execFileSync(

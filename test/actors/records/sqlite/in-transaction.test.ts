@@ -33,13 +33,13 @@ function namesIn(database: DatabaseSync): unknown[] {
 const broken = new Error('the disk is full');
 
 describe('a transaction', () => {
-  it('commits all that was written', () => {
+  it('commits all writes', () => {
     const [database, other] = twoConnections();
     inTransaction(database, () => ['a', 'b'].forEach((name) => keep(database, name)));
     expect(namesIn(other)).toEqual(['a', 'b']);
   });
 
-  it('keeps others from writing while it runs', () => {
+  it('blocks other writers while it runs', () => {
     const [database, other] = twoConnections();
     const told = () => inTransaction(other, () => keep(other, 'b'));
     inTransaction(database, () => {
@@ -72,7 +72,7 @@ describe('a transaction', () => {
     expect([database.isTransaction, namesIn(database)]).toEqual([false, []]);
   });
 
-  it('whose work waits is given up or committed by who began it', () => {
+  it('with asynchronous work is rolled back or committed by its owner', () => {
     const [database, other] = twoConnections();
     const given = beginTransaction(database);
     keep(database, 'a');

@@ -56,8 +56,8 @@ function change(file: string, how: (text: string) => string): void {
   writeFileSync(file, how(readFileSync(file, 'utf8')));
 }
 
-describe('the lines of a log that its store does not know', () => {
-  it('lead from any commit to where the store stands, at any step of the disk', async () => {
+describe('the lines of a log that its store does not have', () => {
+  it('lead from any commit to the head of the store, at any disk step', async () => {
     const { directory } = await written(1, 200);
     const { path, audit } = storeFiles(directory);
     let now = nine;
@@ -97,7 +97,7 @@ describe('the lines of a log that its store does not know', () => {
     expect(outcomes.size).toBe(2);
   }, 60_000);
 
-  it('name the files that have some, and none that has but torn ones', async () => {
+  it('name their files, and none with only torn lines', async () => {
     const { log, heads } = await written(8);
     const finished = finishedFilesOf(log).map(({ path }) => path);
     rmSync(log);
@@ -105,7 +105,7 @@ describe('the lines of a log that its store does not know', () => {
     expect(await ahead(heads[0], log)).toMatchObject({ files: finished });
   });
 
-  it('are told one after the other', async () => {
+  it('are returned one after the other', async () => {
     const { log, heads } = await written(6);
     const told: unknown[] = [];
     const onLine = (line: object) => told.push(line);
@@ -115,7 +115,7 @@ describe('the lines of a log that its store does not know', () => {
   });
 });
 
-describe('a log that does not go on from what its store knows', () => {
+describe('a log that does not continue its store', () => {
   const files = async () => {
     const { directory, log, heads } = await written(8);
     const finished = finishedFilesOf(log).map(({ path }) => path);
@@ -126,13 +126,13 @@ describe('a log that does not go on from what its store knows', () => {
       `the task store is older than its audit log, and ${file} does not go on from what it knows; restore the log and the store that belong together, or move both away`,
     );
 
-  it('is refused where a line was changed that others follow, however many came before it', async () => {
+  it('is refused where a line before others was changed, after any number of lines', async () => {
     const { log, known, finished } = await files();
     change(finished[1]!, (text) => text.replace('"event":"said"', '"event":"sold"'));
     await expect(ahead(known, log)).rejects.toThrow(refused(finished[1]));
   });
 
-  it('is refused where a file that others follow ends in half a line', async () => {
+  it('is refused where a file before others ends in an unfinished line', async () => {
     const { log, known, finished } = await files();
     chmodSync(finished[1]!, 0o600);
     appendFileSync(finished[1]!, '{"event":"sa');

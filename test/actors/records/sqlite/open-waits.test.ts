@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { wordsOfLostWaits } from '../../../../src/actors/records/sqlite/open-waits.ts';
 import { TaskInLog } from '../../../../src/actors/records/store/task-in-log.ts';
 
-it('says how long a call had waited, and none for less than no time', () => {
+it('the wait of a call is reported, and never negative', () => {
   const waits = [7_000, 9_000].map((since) => {
     const task = new TaskInLog('t-1');
     task.seq = 4;

@@ -27,7 +27,7 @@ function beforeNextTransaction(interfere: () => void): void {
 }
 
 describe('opening a store at the same moment as another process', () => {
-  it('leaves the tables alone that the other made', () => {
+  it('keeps the tables of the other one', () => {
     const { path } = storeFiles(temporaryFolder());
     const interfere = vi.fn(() => {
       const other = openDatabase(path);
@@ -42,7 +42,7 @@ describe('opening a store at the same moment as another process', () => {
     expect(kept).toEqual([{ offset: 1, lines: 'theirs' }]);
   });
 
-  it('keeps the lines that the other wrote meanwhile', async () => {
+  it('keeps the lines of the other one', async () => {
     const directory = temporaryFolder();
     const first = await openStore(directory);
     await first.record([anEvent('t-1', 1)]);

@@ -42,8 +42,8 @@ async function recordEach(store: SqliteStore, count: number, from = 1): Promise<
 
 const namesOf = (path: string) => logFilesOf(path).map((file) => basename(file));
 
-describe('a log that reaches its size', () => {
-  it('goes on in a further file, which states what came before it', async () => {
+describe('a log that reaches its maximum size', () => {
+  it('continues in a further file, which states the head before it', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 300 });
@@ -82,7 +82,7 @@ describe('a log that reaches its size', () => {
     });
   });
 
-  it('lets nobody write the finished files', async () => {
+  it('makes the finished files read-only', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 300 });
@@ -92,7 +92,7 @@ describe('a log that reaches its size', () => {
     ]);
   });
 
-  it('stays one file when it has no bound', async () => {
+  it('stays one file without a limit', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory);
@@ -100,7 +100,7 @@ describe('a log that reaches its size', () => {
     expect(namesOf(path)).toEqual(['audit.ndjson']);
   });
 
-  it('writes nothing into a further file before there is something to say', async () => {
+  it('writes nothing into a further file before the next event', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 1 });
@@ -126,7 +126,7 @@ describe('a log that reaches its size', () => {
     expect(eventsOf(path).flatMap(({ seq }) => seq ?? [])).toEqual([1, 2, 3, 4]);
   });
 
-  it('refuses to write when another file has the name its own is to get', async () => {
+  it('refuses to write when another file has the name for the finished one', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 1 });
@@ -148,7 +148,7 @@ describe('a log that reaches its size', () => {
 });
 
 describe('a log that is rotated every day', () => {
-  it('has the events of each UTC day in a file of their own', async () => {
+  it('has the events of each UTC day in a separate file', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     let now = nine;
@@ -173,8 +173,8 @@ describe('a log that is rotated every day', () => {
   });
 });
 
-describe('a log of which few files are kept', () => {
-  it('says in a line which files it deleted, and still verifies from the oldest one left', async () => {
+describe('a log with a limit of files', () => {
+  it('records which files it deleted, and verifies from the oldest remaining one', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 1, keep: 2 });
@@ -193,7 +193,7 @@ describe('a log of which few files are kept', () => {
     expect(await verifyLog(path)).toMatchObject({ ok: true });
   });
 
-  it('deletes what a process that died had only said it would', async () => {
+  it('deletes the files that a killed process had recorded as deleted', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 1, keep: 1 });
@@ -207,7 +207,7 @@ describe('a log of which few files are kept', () => {
     await again.close();
   });
 
-  it('names no file twice that could not be deleted at first', async () => {
+  it('records no file twice that could not be deleted at first', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 1, keep: 1 });
@@ -227,7 +227,7 @@ describe('a log of which few files are kept', () => {
     expect(namesOf(path)).toEqual(['audit-000000000006.ndjson', 'audit.ndjson']);
   });
 
-  it('keeps all of them when no number is given', async () => {
+  it('keeps all files without a limit', async () => {
     const directory = temporaryFolder();
     const store = await openRotating(directory, { maxBytes: 1 });
     await recordEach(store, 5);
@@ -235,12 +235,12 @@ describe('a log of which few files are kept', () => {
   });
 });
 
-describe('a store that was lost', () => {
+describe('a lost store', () => {
   it.each([
     ['all its files', 0],
     ['its oldest file deleted', 1],
     ['its two oldest files deleted', 2],
-  ])('takes over a log in several files, with %s', async (_name, gone) => {
+  ])('adopts a log in several files, with %s', async (_name, gone) => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 1 });
@@ -263,7 +263,7 @@ describe('a store that was lost', () => {
     });
   });
 
-  it('does not take over a log with a file missing between others', async () => {
+  it('does not adopt a log with a missing file between others', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 1 });
@@ -276,7 +276,7 @@ describe('a store that was lost', () => {
     );
   });
 
-  it('does not take over a log whose oldest file does not say what came before', async () => {
+  it('does not adopt a log whose oldest file does not state the head before it', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const store = await openRotating(directory, { maxBytes: 1 });
@@ -295,7 +295,7 @@ describe('a store that was lost', () => {
 });
 
 describe('two stores on one log', () => {
-  it('notice that the other rotated it', async () => {
+  it('detect a rotation by the other', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const one = await openRotating(directory, { maxBytes: 200 });
@@ -327,7 +327,7 @@ describe('a store whose file another one rotated', () => {
     ]);
   });
 
-  it('leaves the next file’s lines in the outbox when it closes', async () => {
+  it('leaves the lines of the next file in the outbox when it closes', async () => {
     const directory = temporaryFolder();
     const { path } = storeFiles(directory).audit;
     const one = await openRotating(directory, { maxBytes: 200 });

@@ -26,7 +26,7 @@ function writeLog(log: SnapshotLog, folder: string): string {
 }
 
 describe('a snapshot of a store in use', () => {
-  it('belongs to its log at each commit, however the log is rotated and pruned meanwhile', async () => {
+  it('matches its log at each commit, during any rotation and pruning', async () => {
     const moments = fc.record({
       keep: fc.nat(3),
       before: fc.nat(9),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { killWriters } from '../../../../scripts/soak/kill-writers.ts';
 
-it('keeps log and store together while writers are killed at random', async () => {
+it('log and store agree while writers are killed at random', async () => {
   const report = await killWriters({ kills: 20, limit: 60_000 });
   expect(report).toEqual({
     kills: 20,

@@ -39,8 +39,8 @@ function told(row: ApprovalRow | undefined, overrides: Partial<ApprovalWrite> = 
   return { position, version, ref: null, told: notice, isClosed: false, ...overrides };
 }
 
-describe('who is asked for which release, in the store', () => {
-  it('keeps all that was told or nothing of it, and waits for the disk with whatever comes next', async () => {
+describe('the approval messages in the store', () => {
+  it('are stored completely or not at all, and are synced with the next commit', async () => {
     await keep(parked());
     const database = new DatabaseSync(storeFiles(folder).path);
     onTestFinished(() => database.close());
@@ -65,7 +65,7 @@ describe('who is asked for which release, in the store', () => {
     ]);
   });
 
-  it('saves a task that is nested too deeply to be read by the store, and the others with it', async () => {
+  it('include a task that is nested too deeply for the database, and the other tasks', async () => {
     let args: object = {};
     for (let level = 0; level < 1_200; level += 1) args = { args };
     await keep(parked({}, { args }), parked({ id: 't-2' }));

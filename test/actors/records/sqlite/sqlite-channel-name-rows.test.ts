@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { readChannelNames } from '../../../../src/actors/records/sqlite/sqlite-channel-name-rows.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
 
-describe('the channels that names stand for', () => {
-  it('are read while the store is in use, and are none where there is no store', async () => {
+describe('the stored channel ids of names', () => {
+  it('are read while the store is in use, and are empty without a store', async () => {
     const folder = temporaryFolder();
     const { path } = storeFiles(folder);
     const absent = readChannelNames(path, 'slack');

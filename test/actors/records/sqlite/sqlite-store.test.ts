@@ -33,7 +33,7 @@ describe('saving', () => {
     expect(recordedEvents(directory).map(({ task_id: id }) => id)).toEqual(['t-loose', ...ids]);
   });
 
-  it('commits what is pending when it closes', async () => {
+  it('commits pending saves at the close', async () => {
     void store.save('t-1', () => aWrite(aTask()));
     await store.close();
     store = await openStore(directory);

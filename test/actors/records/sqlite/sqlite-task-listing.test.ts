@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-describe('the plan of a statement', () => {
+describe('the query plan', () => {
   /** The plans of what a function asks of the database, each line of them. */
   async function plansOf(ask: () => Promise<void>): Promise<string[]> {
     const spy = vi.spyOn(DatabaseSync.prototype, 'prepare');
@@ -40,21 +40,17 @@ describe('the plan of a statement', () => {
     [{}, { withContents: true }].map((contents) => ({ limit: 5, ...cursor, ...contents })),
   );
 
-  it.each(filters)(
-    'of a list and of a count goes along an index in its order: %o',
-    async (filter) => {
-      const plans = await plansOf(async () => {
-        for (const page of pages) await store.rows.listing.changed({ ...filter, ...page });
-        await store.rows.listing.total(filter);
-      });
-      const isFirst = (plan: string) =>
-        !plan.startsWith('CO-ROUTINE') && !plan.includes('subquery');
-      expect(plans.filter(isFirst)).toHaveLength(3);
-      for (const plan of plans.filter(isFirst)) {
-        expect(plan).toMatch(/^SEARCH tasks USING (COVERING )?INDEX tasks_by_\w*change \(/);
-      }
-    },
-  );
+  it.each(filters)('of a list and of a count uses an index in its order: %o', async (filter) => {
+    const plans = await plansOf(async () => {
+      for (const page of pages) await store.rows.listing.changed({ ...filter, ...page });
+      await store.rows.listing.total(filter);
+    });
+    const isFirst = (plan: string) => !plan.startsWith('CO-ROUTINE') && !plan.includes('subquery');
+    expect(plans.filter(isFirst)).toHaveLength(3);
+    for (const plan of plans.filter(isFirst)) {
+      expect(plan).toMatch(/^SEARCH tasks USING (COVERING )?INDEX tasks_by_\w*change \(/);
+    }
+  });
 
   const scopes: TaskScope[] = [
     { kind: 'organisation', orgId: 'acme' },
@@ -65,27 +61,24 @@ describe('the plan of a statement', () => {
     },
   ];
 
-  it.each(scopes)(
-    'passes over what its caller may not know of in that index: $kind',
-    async (scope) => {
-      const plans = await plansOf(async () => {
-        for (const filter of filters) {
-          await store.rows.listing.changed({ ...filter, limit: 5, cursor: '5-5' }, scope);
-          await store.rows.listing.total(filter, scope);
-        }
-        await store.rows.listing.made({ limit: 5, cursor: '5' }, scope);
-        await store.rows.listing.made({ limit: 5, cursor: '5', state: 'deferred' }, scope);
-      });
-      const reads = plans.filter((plan) => /\btasks\b/.test(plan));
-      expect(reads.length).toBeGreaterThanOrEqual(6);
-      for (const plan of reads) {
-        expect(plan).toMatch(/^SEARCH tasks USING (COVERING )?INDEX tasks_by_\w+ \(/);
+  it.each(scopes)('skips tasks that the caller may not see in that index: $kind', async (scope) => {
+    const plans = await plansOf(async () => {
+      for (const filter of filters) {
+        await store.rows.listing.changed({ ...filter, limit: 5, cursor: '5-5' }, scope);
+        await store.rows.listing.total(filter, scope);
       }
-      expect(plans.filter((plan) => plan.includes('B-TREE'))).toEqual([]);
-    },
-  );
+      await store.rows.listing.made({ limit: 5, cursor: '5' }, scope);
+      await store.rows.listing.made({ limit: 5, cursor: '5', state: 'deferred' }, scope);
+    });
+    const reads = plans.filter((plan) => /\btasks\b/.test(plan));
+    expect(reads.length).toBeGreaterThanOrEqual(6);
+    for (const plan of reads) {
+      expect(plan).toMatch(/^SEARCH tasks USING (COVERING )?INDEX tasks_by_\w+ \(/);
+    }
+    expect(plans.filter((plan) => plan.includes('B-TREE'))).toEqual([]);
+  });
 
-  it('of what callers see as deferred goes along an index for each kind of wait', async () => {
+  it('of deferred tasks uses an index for each kind of wait', async () => {
     const plans = await plansOf(async () => {
       await store.rows.listing.made({ limit: 5, state: 'deferred' });
       await store.rows.listing.changed({ limit: 5, state: 'deferred' });

@@ -16,8 +16,8 @@ const keep = (...tasks: Task[]): Promise<void> => keepTasks(store, tasks);
 
 const idsOf = (tasks: Task[]): string[] => tasks.map(({ id }) => id);
 
-describe('deleting tasks that ended', () => {
-  it('takes final ones that ended before a time, a bounded number at once', async () => {
+describe('deleting ended tasks', () => {
+  it('removes final ones that ended before a time, a limited number at once', async () => {
     await keep(
       ...(['completed', 'failed', 'canceled', 'working', 'completed'] as const).map(
         (state, index) => aTask({ id: `t-${index}`, state, changedAt: index }),

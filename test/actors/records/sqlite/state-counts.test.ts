@@ -12,7 +12,7 @@ const change = fc.oneof(
   fc.record({ sql: fc.constant('DELETE FROM tasks WHERE id = ?2 AND ?1 <> 0'), id, state }),
 );
 
-it('counts as the tasks are, after every change and every rolled back one', () => {
+it('state counts match the tasks, after every change and every rollback', () => {
   const story = fc.array(fc.record({ changes: fc.array(change), isUndone: fc.boolean() }));
   fc.assert(
     fc.property(story, fc.nat(3), (steps, first) => {

@@ -79,8 +79,8 @@ async function older(wish: Parameters<typeof open>[1] = {}) {
 const tornIn = (directory: string): string[] =>
   readdirSync(directory).filter((name) => name.includes('.torn-'));
 
-describe('lines that a commit put there and the store does not know', () => {
-  it('are counted with their files, and left as they are', async () => {
+describe('lines of a commit that the store does not have', () => {
+  it('are counted with their files, and not changed', async () => {
     const { directory, log } = await older();
     const before = readFileSync(log);
     const refused = await open(directory).catch((error: unknown) => error);
@@ -92,7 +92,7 @@ describe('lines that a commit put there and the store does not know', () => {
     expect([readFileSync(log), tornIn(directory)]).toEqual([before, []]);
   });
 
-  it('are kept on demand, without what was torn after them', async () => {
+  it('are adopted on demand, without torn ones after them', async () => {
     const { directory, log } = await older();
     const whole = readFileSync(log, 'utf8');
     appendFileSync(log, '{"event":"tool_');
@@ -111,7 +111,7 @@ describe('lines that a commit put there and the store does not know', () => {
     expect((await open(directory)).opening).toMatchObject({ behind: null, lost: null });
   });
 
-  it('are none where nobody signed them, on a log that is signed', async () => {
+  it('are none where they are unsigned, on a signed log', async () => {
     const { signer, publicKey } = keyOf('v1', Buffer.alloc(32, 1));
     const signed = { signer, keys: { keys: [publicKey] } };
     const directory = temporaryFolder();
@@ -138,7 +138,7 @@ describe('lines that a commit put there and the store does not know', () => {
     ]);
   });
 
-  it('are kept over all files of a log, and go on where the last one ends', async () => {
+  it('are adopted over all files of a log, and continue at the end of the last one', async () => {
     const { directory, log } = await older({ maxBytes: 200 });
     const files = logFilesOf(log);
     expect(files.length).toBeGreaterThan(2);
@@ -154,7 +154,7 @@ describe('lines that a commit put there and the store does not know', () => {
     expect(await verifyLog(log)).toMatchObject({ ok: true, events: eventsOf(log).length });
   });
 
-  it('may have lost their first files by age, and then end all that the store has unfinished', async () => {
+  it('may have lost their first files by age, and then end all unfinished work of the store', async () => {
     const directory = temporaryFolder();
     const first = await open(directory, { maxBytes: 200 });
     await first.save('waits', () => aWrite(aParkedTask('waits', nine + 60_000)));
@@ -187,8 +187,8 @@ describe('lines that a commit put there and the store does not know', () => {
   });
 });
 
-describe('a log that is not the one the store knows', () => {
-  it('is refused when its last line is another one', async () => {
+describe('a log other than that of the store', () => {
+  it('is refused when its last line differs', async () => {
     const directory = temporaryFolder();
     const store = await open(directory);
     await store.record([said(1)]);
@@ -201,7 +201,7 @@ describe('a log that is not the one the store knows', () => {
     );
   });
 
-  it('is refused when a finished file comes after it that does not follow', async () => {
+  it('is refused when a finished file after it does not follow', async () => {
     const directory = temporaryFolder();
     const store = await open(directory);
     await store.record([said(1)]);
@@ -249,7 +249,7 @@ describe('tasks of a store that is older than its log', () => {
     };
   }
 
-  it('are left alone when no line names them', async () => {
+  it('are not changed when no line names them', async () => {
     const parked = aParkedTask('waits', nine + 60_000);
     const { states, behind } = await kept([parked], named('t-2', exec('end')));
     expect(behind).toEqual({ events: 1, tasks: 1 });
@@ -259,7 +259,7 @@ describe('tasks of a store that is older than its log', () => {
     ]);
   });
 
-  it('are ended where a decision was taken, with their call and their run', async () => {
+  it('are ended after a decision, with their call and their run', async () => {
     const parked = aParkedTask('t-1', nine + 60_000);
     const { states, said, rows } = await kept([parked], named('t-1', decided, exec('start')));
     expect(states).toEqual([['t-1', 'failed', outcome]]);
@@ -291,7 +291,7 @@ describe('tasks of a store that is older than its log', () => {
     );
   });
 
-  it('are ended without a further word where the log has their end', async () => {
+  it('are ended without a further line where the log has their end', async () => {
     const parked = aParkedTask('t-1', nine + 60_000);
     const end = { event: 'session_end', ts, fields: { state: 'completed' } };
     const run = [decided, exec('start'), exec('end'), end];
@@ -300,7 +300,7 @@ describe('tasks of a store that is older than its log', () => {
     expect(said.map(([event]) => event)).toEqual(['store_behind_log']);
   });
 
-  it('are not made up where the store has none and the log has their end', async () => {
+  it('are not created where the store has none and the log has their end', async () => {
     const end = { event: 'session_end', ts, fields: { state: 'completed' } };
     const denied = { event: 'task_admission_denied', ts, task_id: 't-3', seq: undefined as never };
     const { states, behind } = await kept(
@@ -326,8 +326,8 @@ function quickFolder(): string {
   return folder;
 }
 
-describe('an older store with a log from any later step of the disk', () => {
-  it('goes on with it on demand, keeps every line that was told, and finishes further files', async () => {
+describe('an older store with a log from any later disk step', () => {
+  it('adopts it on demand, keeps every acknowledged line, and finishes further files', async () => {
     const folder = quickFolder();
     const directory = join(folder, 'live');
     const first = await open(directory, { maxBytes: 200 });
@@ -365,8 +365,8 @@ describe('an older store with a log from any later step of the disk', () => {
   }, 120_000);
 });
 
-describe('a store from any step of the disk with a log from any later one', () => {
-  it('never has a line cut off that was told, and never is gone on with in silence', async () => {
+describe('a store from any disk step with a log from any later one', () => {
+  it('never cuts off an acknowledged line, and never adopts the log silently', async () => {
     const folder = quickFolder();
     const directory = join(folder, 'live');
     cpSync(temporaryFolder(), directory, { recursive: true });

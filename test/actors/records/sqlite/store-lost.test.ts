@@ -68,8 +68,8 @@ const abandoned = (id: string, seq: number) => ({
   prev_hash: expect.any(String),
 });
 
-describe('a store that is lost while its log stands', () => {
-  it('ends in the log every wait that nobody can decide any more', async () => {
+describe('a lost store with an intact log', () => {
+  it('ends in the log every wait that can no longer be decided', async () => {
     const { lost, said, path } = await afterLosing([...began('t-1'), ...began('t-2')]);
     expect(lost).toEqual({ waiting: 2 });
     expect(said).toEqual([
@@ -98,7 +98,7 @@ describe('a store that is lost while its log stands', () => {
         line('t-1', 4, 'tool_exec', { phase: 'start' }),
       ],
     ],
-  ])('says nothing of a wait that had ended by %s', async (_name, end) => {
+  ])('does not mention a wait that had ended by %s', async (_name, end) => {
     const { lost, said } = await afterLosing([...began('t-1'), ...end]);
     expect([lost, said.map(({ event }) => event)]).toEqual([{ waiting: 0 }, ['store_lost']]);
   });
@@ -117,15 +117,15 @@ describe('a store that is lost while its log stands', () => {
       [line('t-1', 3, 'task_deferred_decision', { decision: 'approve' })],
     ],
     [
-      'what another said to it',
+      'a message during it',
       [{ event: 'auth_fail', ts, task_id: 't-1' }, line('t-1', 3, 'egress_blocked')],
     ],
-  ])('goes on counting a wait after %s', async (_name, meanwhile) => {
+  ])('counts a wait as open after %s', async (_name, meanwhile) => {
     const { lost, said } = await afterLosing([...began('t-1'), ...meanwhile]);
     expect([lost, said[1]]).toEqual([{ waiting: 1 }, abandoned('t-1', 4)]);
   });
 
-  it('finds the waits of a further run, and of files that are finished', async () => {
+  it('finds the waits of a further run, and of finished files', async () => {
     const more = [
       line('t-1', 3, 'session_end', { state: 'failed' }),
       line('t-1', 4, 'session_start'),
@@ -146,7 +146,7 @@ describe('a store that is lost while its log stands', () => {
     expect(lost).toEqual({ waiting: 1 });
   });
 
-  it('says so once', async () => {
+  it('reports this once', async () => {
     const { directory, path } = await afterLosing(began('t-1'));
     const lines = readFileSync(path, 'utf8');
     const again = await open(directory);
@@ -155,14 +155,14 @@ describe('a store that is lost while its log stands', () => {
     expect(readFileSync(path, 'utf8')).toBe(lines);
   });
 
-  it('is none at the very first start, nor where the log is there and empty', async () => {
+  it('is not reported at the first start, nor for an empty log', async () => {
     const directory = temporaryFolder();
     writeFileSync(storeFiles(directory).audit.path, '');
     expect((await open(directory)).opening.lost).toBeNull();
     expect((await open(temporaryFolder())).opening.lost).toBeNull();
   });
 
-  it('has its lines go to whoever hears of commits', async () => {
+  it('sends its lines to listeners of commits', async () => {
     const { directory } = await afterLosing(began('t-1'));
     const { path, audit } = storeFiles(directory);
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });

@@ -38,8 +38,8 @@ const cutOff = {
 };
 const failed = { event: 'session_end', ts, fields: { state: 'failed' } };
 
-describe('unfinished tasks that lines which are gone may have named', () => {
-  it('are ended with their wait or their call, numbered after what the store knows', async () => {
+describe('unfinished tasks that removed lines may have named', () => {
+  it("are ended with their wait or their call, numbered after the store's last line", async () => {
     const rows = await rowsOf(
       aWrite(aParkedTask('waits', at * 2, 3), {
         auditSeq: 7,
@@ -105,7 +105,7 @@ describe('unfinished tasks that lines which are gone may have named', () => {
     ]);
   });
 
-  it('ran since they last changed when nothing says when their call started', async () => {
+  it('ran since their last change when the start of their call is unknown', async () => {
     const running = { auditSeq: 1, snapshot: snapshotOf({ startedAt: 0 }), startedCall: call.id };
     const rows = await rowsOf(aWrite(aTask({ changedAt: 50_000 }), running));
     const behind = new TasksBehind(rows);
@@ -123,7 +123,7 @@ describe('tasks that lines name', () => {
     fields,
   });
 
-  it('are ended where the store has them at work, and made where it has none', async () => {
+  it('are ended where the store has them as running, and created where it has none', async () => {
     const rows = await rowsOf(aWrite(aTask({ id: 'works' }), { auditSeq: 2 }));
     const behind = new TasksBehind(rows);
     behind.take(line('works', 3, 'llm_call'));
@@ -136,7 +136,7 @@ describe('tasks that lines name', () => {
     ]);
   });
 
-  it('name the call that waited or ran as its last line does', async () => {
+  it('name the waiting or running call of their last line', async () => {
     const rows = await rowsOf(
       aWrite(aTask({ id: 'waits' }), { auditSeq: 1 }),
       aWrite(aTask({ id: 'runs' }), { auditSeq: 1 }),
@@ -153,7 +153,7 @@ describe('tasks that lines name', () => {
     ]);
   });
 
-  it('are ended where the log has their end and the store has them at work', async () => {
+  it('are ended where the log has their end and the store has them as running', async () => {
     const rows = await rowsOf(aWrite(aTask({ id: 'works' }), { auditSeq: 2 }));
     const behind = new TasksBehind(rows);
     behind.take(line('works', 3, 'session_end', { state: 'completed' }));
@@ -177,7 +177,7 @@ describe('approved calls of other programs', () => {
       aWrite(aDecidedHold('three', 'released'), { auditSeq: 4 }),
     );
 
-  it('are released no more if a line shows that their program received them', async () => {
+  it('are not released again if a line shows that their program received them', async () => {
     const rows = await holds();
     const behind = new TasksBehind(rows);
     for (const task_id of ['one', 'three']) {
@@ -195,7 +195,7 @@ describe('approved calls of other programs', () => {
     expect(await accountsOf(rows)).toEqual(['unaccounted', 'granted', 'released']);
   });
 
-  it('are released no more if nothing shows what happened since', async () => {
+  it('are not released again if nothing shows what happened since', async () => {
     const rows = await holds();
     const behind = new TasksBehind(rows);
     behind.takeRunning();

@@ -12,7 +12,7 @@ import {
 } from '../../../helpers/test-system.ts';
 
 describe('several processes that open one store', () => {
-  it('lose none of each other’s lines while they open and close it', async () => {
+  it("lose none of each other's lines while they open and close it", async () => {
     const directory = temporaryFolder();
     const { path, audit } = storeFiles(directory);
     const times = 40;
@@ -40,7 +40,7 @@ describe('several processes that open one store', () => {
     expect(await verifyFiles([audit.path])).toMatchObject({ ok: true });
   }, 20_000);
 
-  it('make its tables once', async () => {
+  it('create its tables once', async () => {
     const { path, audit } = storeFiles(temporaryFolder());
     const codes = ['one', 'two', 'three'].map(async (name) => {
       const script = join(import.meta.dirname, 'writer-process.ts');

@@ -40,7 +40,7 @@ describe.each(kindsOfStores)('the ACS sessions of $kind', ({ make }) => {
     expect(await acsSessions.linked('s-2', 'r-1')).toBeUndefined();
   });
 
-  it('are deleted with all that they used, after the retention', async () => {
+  it('are deleted with all their data, after the retention', async () => {
     const place = await make();
     const store = await place.open();
     const { acsSessions } = store;

@@ -48,8 +48,8 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     posted: (await store.approvals.nextDue('slack', posted))?.notice.request.deferralId,
   });
 
-  describe('who is asked for which release, in the store', () => {
-    it('finds the message in a place, and has one that is in doubt brought up to date while it waits', async () => {
+  describe('the approval messages in the store', () => {
+    it('are found by place, and an uncertain one is updated while it waits', async () => {
       const ref = { channel: 'C1', ts: '1.5' };
       await keep(parked());
       const [row] = await store.approvals.find('t-1-d', 'slack');
@@ -66,7 +66,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await due()).toEqual({ unposted: undefined, posted: undefined });
     });
 
-    it('holds what approvers are shown from the commit that parks a task, without its arguments', async () => {
+    it('contain what approvers see from the commit that parks a task, without its arguments', async () => {
       await keep(parked({ requester: aCaller() }));
       const { args, ...deferral } = aDeferral({ id: 't-1-d' });
       expect(await store.approvals.find('t-1-d', 'slack')).toEqual([
@@ -102,7 +102,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect([Object.keys(args), kept.includes('"args"')]).toEqual([['order'], false]);
     });
 
-    it('knows nothing of tasks that never wait', async () => {
+    it('do not include tasks that never wait', async () => {
       await keep(aTask());
       await keep(aTask({ revision: 2, state: 'completed' }));
       expect([await store.approvals.ofTask('t-1'), await store.approvals.backlog()]).toEqual([
@@ -111,13 +111,13 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('asks when a task at work is parked', async () => {
+    it('are created when a running task is parked', async () => {
       await keep(aTask());
       await keep(parked({ revision: 2 }));
       expect(await due()).toEqual({ unposted: 't-1-d', posted: undefined });
     });
 
-    it('gives the oldest of each slot first, slot after slot', async () => {
+    it('are returned oldest first for each slot, slot after slot', async () => {
       await keep(parked({ id: 'b' }), parked({ id: 'a' }));
       await keep(parked({ id: 'c' }, { to: 'channel:slack:C024BE91L' }));
       await keep(parked({ id: 'd' }, { to: 'channel:console:*' }));
@@ -143,7 +143,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('gives the one that is denied first, but for those that are left out', async () => {
+    it('are returned by the nearest deadline, except skipped ones', async () => {
       const expiring = { late: 9_000, soon: 5_000, next: 7_000, also: 7_000 };
       await keep(
         ...Object.entries(expiring).map(([id, expiresAt]) => parked({ id }, { expiresAt })),
@@ -159,7 +159,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('counts what is due alone, from the oldest on', async () => {
+    it('count only due ones, from the oldest on', async () => {
       await keep(
         parked({ id: 'b' }, { requestedAt: 3_000 }),
         parked({ id: 'a' }, { requestedAt: 2_000 }),
@@ -172,7 +172,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('asks the other target as well when an asking is escalated, and once', async () => {
+    it('are created once for the escalation target', async () => {
       const escalateTo = 'channel:console:night:shift';
       await keep(parked({}, { escalateTo }));
       await keep(parked({ revision: 2, stage: 'reminded' }, { escalateTo }));
@@ -195,7 +195,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('asks every target of a list, and the one it is escalated to as well', async () => {
+    it('are created for every target of a list, and for the escalation target as well', async () => {
       const targets = [slack, 'channel:webhook:desk'];
       const asked = { to: targets.join(', '), targets, escalateTo: 'channel:slack:C024BE91L' };
       await keep(parked({}, asked));
@@ -210,7 +210,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await rows()).toEqual([...targets, 'channel:slack:C024BE91L']);
     });
 
-    it('asks a target once that is escalated to itself, and one that names no target', async () => {
+    it('are created once for a target that escalates to itself, and one without a target', async () => {
       await keep(parked({ stage: 'escalated' }, { escalateTo: slack }));
       await keep(parked({ id: 't-2' }, { to: 'channel:console' }));
       expect(
@@ -222,7 +222,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ).toEqual([['slack'], ['console']]);
     });
 
-    it('is due again when what approvers see changed, and not when something else did', async () => {
+    it('are due again when what approvers see changed, and not after other changes', async () => {
       await keep(parked());
       await store.approvals.keep([
         told((await store.approvals.ofTask('t-1'))[0], { ref: { ts: '1' } }),
@@ -244,7 +244,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       });
     });
 
-    it('stays due when something changed while its target was told', async () => {
+    it('stay due after a change during the post', async () => {
       await keep(parked());
       const [before] = await store.approvals.ofTask('t-1');
       await keep(parked({ revision: 2, stage: 'reminded' }));
@@ -260,7 +260,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await due()).toEqual({ unposted: undefined, posted: 't-1-d' });
     });
 
-    it('tells those who were asked how it ended, and nobody who was not', async () => {
+    it('show the end to the asked targets, and to no others', async () => {
       await keep(parked({ id: 'asked' }), parked({ id: 'unasked' }));
       await store.approvals.keep([
         told((await store.approvals.ofTask('asked'))[0], { ref: { ts: '1' } }),
@@ -285,7 +285,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('tells those who were told of an approval what came of the call', async () => {
+    it('show the outcome of the call to targets that saw its approval', async () => {
       await keep(parked({ id: 'asked' }), parked({ id: 'unasked' }));
       await store.approvals.keep([
         told((await store.approvals.ofTask('asked'))[0], { ref: { ts: '1' } }),
@@ -319,7 +319,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('still tells of the end when a post was under way at that moment', async () => {
+    it('show the end after a post that was in progress at that moment', async () => {
       await keep(parked());
       const [under] = await store.approvals.ofTask('t-1');
       await keep(aTask({ revision: 2, state: 'canceled', text: 'canceled: by rita' }));
@@ -327,7 +327,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await due()).toEqual({ unposted: undefined, posted: 't-1-d' });
     });
 
-    it('keeps how the first wait of a task ended when it waits again', async () => {
+    it("keep the end of a task's first wait when it waits again", async () => {
       await keep(parked({}, { id: 'd-1' }));
       await store.approvals.keep([
         told((await store.approvals.ofTask('t-1'))[0], { ref: { ts: '1' } }),
@@ -358,7 +358,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('is never due again once it is closed', async () => {
+    it('are never due again after they are closed', async () => {
       await keep(parked());
       await store.approvals.keep([
         told((await store.approvals.ofTask('t-1'))[0], { isClosed: true }),
@@ -374,7 +374,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('is not due when it is closed while something changes', async () => {
+    it('are not due when they are closed during a change', async () => {
       await keep(parked());
       const [before] = await store.approvals.ofTask('t-1');
       await keep(parked({ revision: 2, stage: 'reminded' }));
@@ -385,7 +385,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('goes with its task', async () => {
+    it('are deleted with their task', async () => {
       await keep(parked(), parked({ id: 't-2' }));
       await keep(aTask({ revision: 2, state: 'completed', changedAt: 1 }));
       expect(await store.deleteEnded(2)).toBe(1);
@@ -396,7 +396,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ).toEqual([0, 1]);
     });
 
-    it('saves a task that is nested deeply, and the others with it', async () => {
+    it('include a deeply nested task, and the other tasks', async () => {
       let args: object = {};
       for (let level = 0; level < 1_200; level += 1) args = { args };
       await keep(parked({}, { args }), parked({ id: 't-2' }));
@@ -408,7 +408,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('survives a restart', async () => {
+    it('survive a restart', async () => {
       await keep(parked());
       const ref = { channel: 'C1', ts: '1.2' };
       await store.approvals.keep([told((await store.approvals.ofTask('t-1'))[0], { ref })]);

@@ -11,8 +11,8 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     store = await place.open();
   });
 
-  describe('the channels that names stand for', () => {
-    it('are kept as they were first found, for each adapter, over a restart', async () => {
+  describe('the stored channel ids of names', () => {
+    it('are kept as first found, for each adapter, over a restart', async () => {
       await store.channelNames.keep('slack', 'refunds', 'C1');
       await store.channelNames.keep('slack', 'refunds', 'C2');
       await store.channelNames.keep('other', 'refunds', 'C3');

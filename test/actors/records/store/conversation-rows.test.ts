@@ -12,8 +12,8 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     store = await place.open();
   });
 
-  describe('what was said in chats', () => {
-    it('is taken in once, whatever comes again and whatever it says then', async () => {
+  describe('the messages of chats', () => {
+    it('are stored once, for any repetition with any content', async () => {
       const { conversations } = store;
       expect([
         await conversations.take(aTurn(), 1),
@@ -28,7 +28,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('is kept with how far its answer is, also over a restart', async () => {
+    it('are stored with the progress of their answer, also over a restart', async () => {
       const turn = { ...aTurn(), heldId: 'd-1', isLate: true };
       await store.conversations.take(aTurn(), 1);
       await store.conversations.keep(turn);
@@ -37,7 +37,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await store.conversations.open()).toEqual([turn]);
     });
 
-    it('is forgotten with its last word, but not that it was heard', async () => {
+    it('are deleted with their final post, but their id is kept', async () => {
       const { conversations } = store;
       await conversations.take(aTurn(), 1);
       await conversations.close(aSaying());
@@ -48,7 +48,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('may come again once its id is forgotten, and stays while it waits for an answer', async () => {
+    it('may arrive again once their id expired, and stay while they wait for an answer', async () => {
       const { conversations } = store;
       await conversations.take(aTurn(), 1);
       await conversations.take(aTurn({ id: 'm-2' }), 1);

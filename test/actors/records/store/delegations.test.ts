@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { kindsOfStores } from '../../../helpers/kinds-of-stores.ts';
 
 describe.each(kindsOfStores)('the delegations of $kind', ({ make }) => {
-  it('are stored until they end', async () => {
+  it('are stored until they expire', async () => {
     const place = await make();
     const store = await place.open();
     const [first, second] = [1, 2].map((since) => ({

@@ -8,7 +8,7 @@ import {
 import { temporaryFolder } from '../../../helpers/test-system.ts';
 
 describe('the lock of a state folder', () => {
-  it('keeps a second daemon out until the first lets go', () => {
+  it('blocks a second daemon until the first releases it', () => {
     const directory = temporaryFolder();
     const lock = lockDirectory(directory);
     expect(() => lockDirectory(directory)).toThrow(
@@ -20,7 +20,7 @@ describe('the lock of a state folder', () => {
     lockDirectory(directory).release();
   });
 
-  it('keeps everybody else out of the folder and the lock, also of those that were open before', () => {
+  it('blocks all other users of the folder and the lock, also of those that were open before', () => {
     const modeOf = (path: string) => statSync(path).mode & 0o777;
     const fresh = join(temporaryFolder(), 'state');
     const old = temporaryFolder();

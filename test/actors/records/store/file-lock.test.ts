@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../helpers/test-system.ts';
 const hint = 'stop it first';
 
 describe('the lock of a file', () => {
-  it('names who holds it to whoever comes second, and goes with them', () => {
+  it('names its holder to a second one, and ends with the holder', () => {
     const path = join(temporaryFolder(), 'state', 'tasks.db');
     const lock = lockFile(path, 'agent one in /srv/one', hint);
     const second = () => lockFile(path, 'agent two in /srv/two', hint);
@@ -21,7 +21,7 @@ describe('the lock of a file', () => {
     second().release();
   });
 
-  it('is one by whatever path the file is named, before there is one and after', () => {
+  it('is one by any path of the file, before it exists and after', () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'there'));
     symlinkSync('there', join(folder, 'way'));
@@ -50,7 +50,7 @@ describe('the lock of a file', () => {
     expect(readdirSync(join(folder, 'there'))).toEqual(['tasks.db', 'tasks.db.lock']);
   });
 
-  it('is its owner’s alone, and another file’s lock is another', () => {
+  it("belongs to its owner, and differs from another file's lock", () => {
     const folder = temporaryFolder();
     const lock = lockFile(join(folder, 'one.db'), 'one', hint);
     onTestFinished(() => lock.release());
@@ -58,7 +58,7 @@ describe('the lock of a file', () => {
     expect(statSync(join(folder, 'one.db.lock')).mode & 0o777).toBe(0o600);
   });
 
-  it('says what is in its way', () => {
+  it('reports an obstacle', () => {
     const path = join(temporaryFolder(), 'tasks.db');
     writeFileSync(`${path}.lock`, 'somebody else’s file\n'.repeat(100));
     expect(() => lockFile(path, 'one', hint)).toThrow(

@@ -28,7 +28,7 @@ describe.each(kindsOfStores)('the grants of $kind', ({ make }) => {
     expect(await grants.all(0)).toEqual([]);
   });
 
-  it('end with their time, a rejection and a revocation', async () => {
+  it('expire with their time, a rejection and a revocation', async () => {
     const { grants } = await (await make()).open();
     await grants.put(grant);
     await grants.put({ ...grant, id: 'g-2', tool: 'mail' });

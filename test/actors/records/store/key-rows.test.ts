@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { kindsOfStores } from '../../../helpers/kinds-of-stores.ts';
 
 it.each(kindsOfStores)(
-  '$kind keeps one random key for each purpose, over a restart',
+  '$kind stores one random key for each purpose, over a restart',
   async ({ make }) => {
     const place = await make();
     const store = await place.open();

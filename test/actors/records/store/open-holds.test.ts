@@ -39,7 +39,7 @@ async function filled(place: StorePlace): Promise<TaskStore> {
 }
 
 describe.each(kindsOfStores)('the open holds of $kind', ({ make }) => {
-  it('are counted by state, without tasks and without holds that ended', async () => {
+  it('are counted by state, without tasks and without ended holds', async () => {
     const { rows } = await filled(await make());
     expect(await rows.countOpenHolds()).toEqual(expected);
   });

@@ -18,7 +18,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   const keep = (...tasks: Task[]): Promise<void> => keepTasks(store, tasks);
 
   describe('the receivers of push notifications in the store', () => {
-    it('returns all that was kept, by task and id, and nothing else', async () => {
+    it('are returned as stored, by task and id, and no others', async () => {
       const [b, a, other] = [
         aPushTarget({ id: 'b' }),
         aPushTarget({ id: 'a', authentication: null, version: '0.3' }),
@@ -33,7 +33,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       }).toEqual({ list: [a, b], found: b, missing: [undefined, undefined], none: [] });
     });
 
-    it('keeps one in the place of another, which leaves it as far behind as that one was', async () => {
+    it('keep the position of the receiver that they replace', async () => {
       const first = await store.push.put(aPushTarget(), 2);
       const changed = aPushTarget({ url: 'https://other.example.test/' });
       const second = await store.push.put(changed, 5);
@@ -47,7 +47,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await store.push.put(changed, 7)).toBeNull();
     });
 
-    it('lists those who do not know the end of their task, and how far they are', async () => {
+    it('without the end of their task are listed with their position', async () => {
       const [one, two] = [aPushTarget({ id: 'one' }), aPushTarget({ id: 'two' })];
       await store.push.put(one, 0);
       await store.push.put(two, 0);
@@ -57,7 +57,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await store.push.list('t-1')).toEqual([one, two]);
     });
 
-    it('lists those who know one end of their task, and not that it has run again since', async () => {
+    it('with one end of their task are listed after it has run again', async () => {
       const [behind, told] = [aPushTarget(), aPushTarget({ taskId: 't-2' })];
       for (const target of [behind, told]) {
         await keep(aTask({ id: target.taskId, state: 'completed', revision: 1 }));
@@ -69,7 +69,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect([await store.push.put(behind, 2), await store.push.put(told, 1)]).toEqual([1, null]);
     });
 
-    it('tells whether there was one to delete', async () => {
+    it('report whether a deletion removed one', async () => {
       await store.push.put(aPushTarget(), 0);
       expect([
         await store.push.delete('t-1', 'other'),
@@ -79,7 +79,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]).toEqual([false, true, false, []]);
     });
 
-    it('survives a restart', async () => {
+    it('survive a restart', async () => {
       const target = aPushTarget();
       await store.push.put(target, 7);
       await store.close();
@@ -87,7 +87,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await store.push.open()).toEqual([{ target, told: 7 }]);
     });
 
-    it('forgets them with the task that they were told of', async () => {
+    it('are deleted with their task', async () => {
       const kept = aPushTarget({ taskId: 't-2' });
       await keep(
         aTask({ id: 't-1', state: 'completed', changedAt: 1 }),
@@ -99,7 +99,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect([await store.push.list('t-1'), await store.push.list('t-2')]).toEqual([[], [kept]]);
     });
 
-    it('forgets those whose task never came to be', async () => {
+    it('of a task that was never created are deleted', async () => {
       const kept = aPushTarget();
       await keep(aTask({ id: 't-1' }));
       await store.push.put(kept, 0);

@@ -39,8 +39,8 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   const rows = async (): Promise<number> =>
     (await place.execute('SELECT task_id FROM task_states')).length;
 
-  describe('the states of a task', () => {
-    it('are kept commit by commit, each once, over a restart', async () => {
+  describe('the state history of a task', () => {
+    it('is stored commit by commit, each once, over a restart', async () => {
       await save(store, 1, states(1, 3));
       await save(store, 2, []);
       await store.close();
@@ -53,7 +53,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       });
     });
 
-    it('are the first one and the latest 499 of a task that has entered more', async () => {
+    it('contains the first and the latest 499 states of a longer one', async () => {
       for (let commit = 0; commit < 300; commit += 1) {
         await save(store, commit + 1, states(commit * 3 + 1, commit * 3 + 3));
       }
@@ -64,20 +64,20 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       });
     });
 
-    it('take no more room once there are 500', async () => {
+    it('does not grow beyond 500', async () => {
       for (let commit = 1; commit <= 520; commit += 1) {
         await save(store, commit, [state(commit)]);
       }
       expect(await rows()).toBe(500);
     });
 
-    it('are not kept of a change that was refused', async () => {
+    it('contains no refused change', async () => {
       await save(store, 1, states(1, 1));
       await expect(save(store, 5, states(2, 2))).rejects.toThrow('changed by another process');
       expect((await store.rows.states.of('t-1')).states).toEqual(states(1, 1));
     });
 
-    it('go with their task, and stay with every other', async () => {
+    it('is deleted with its task only', async () => {
       await save(store, 1, states(1, 2), aTask({ id: 't-1', state: 'completed', changedAt: 1 }));
       await save(store, 1, states(1, 3), aTask({ id: 't-2' }));
       expect(await store.deleteEnded(2)).toBe(1);

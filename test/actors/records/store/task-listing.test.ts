@@ -82,7 +82,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       await keep(...tasks.toSpliced(4, 0, aTask({ id: 't-late', createdAt: 4 * hour })));
     });
 
-    it('come newest first, page by page, both ends included', async () => {
+    it('are listed newest first, page by page, both ends included', async () => {
       expect(await created({ from: 2 * hour, to: 5 * hour }, 2)).toEqual([
         ['t-5', 't-late'],
         ['t-4', 't-3'],
@@ -101,13 +101,13 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await created({ from: hour, to: 3 * hour })).toEqual([['t-3', 't-2', 't-1']]);
     });
 
-    it('are none in an empty store', async () => {
+    it('are empty in an empty store', async () => {
       await place.execute('DELETE FROM tasks');
       expect(await created({ from: 0, to: hour })).toEqual([[]]);
     });
   });
 
-  it('lists the tasks that a person decided, by identity or email, newest first', async () => {
+  it('the tasks that a person decided are listed, by identity or email, newest first', async () => {
     const ann = { provider: 'sso', userId: 'ann', email: 'Ann@example.com' };
     const inChat = { provider: 'chat', userId: 'slack:T1/U1', email: 'ann@example.com' };
     const bob = { provider: 'sso', userId: 'bob' };
@@ -138,7 +138,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   describe('tasks in the order of their changes', () => {
     const present = fc.option(fc.nat(3), { nil: undefined });
 
-    it('come page by page, each once, by every filter', async () => {
+    it('are listed page by page, each once, by every filter', async () => {
       const tasks = fc
         .uniqueArray(
           fc.record({
@@ -183,7 +183,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       );
     });
 
-    it('show each task that did not change meanwhile, whatever becomes of the others', async () => {
+    it('include each unchanged task, whatever happens to the others', async () => {
       await keep(...['a', 'b', 'c', 'd'].map((id, at) => aTask({ id, changedAt: at })));
       const first = await store.rows.listing.changed({ limit: 1 });
       await keep(aTask({ id: 'c', revision: 2, changedAt: 9 }), aTask({ id: 'e', changedAt: 9 }));
@@ -195,7 +195,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('are counted up to a bound', async () => {
+    it('are counted up to a limit', async () => {
       await keep(aTask({ id: 't', contextId: 'many' }));
       await place.execute(`WITH RECURSIVE numbers (n) AS (
         SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${mostCounted + 5}
@@ -210,7 +210,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   describe('a page', () => {
     const large = 'x'.repeat(1_000_000);
 
-    it('ends at 4 MiB, and the next one goes on from there', async () => {
+    it('ends at 4 MiB, and the next one continues there', async () => {
       await keep(...['a', 'b', 'c', 'd', 'e', 'f'].map((id) => aTask({ id, text: large })));
       const first = await store.rows.listing.made({ limit: 500 });
       const second = await store.rows.listing.made({ limit: 500, cursor: first.cursor! });
@@ -225,7 +225,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('holds one task at least, however large it is', async () => {
+    it('contains at least one task, however large it is', async () => {
       const text = 'x'.repeat(largestPage);
       await keep(aTask({ id: 'small' }), aTask({ id: 'large', text }));
       const first = await store.rows.listing.made({ limit: 9 });
@@ -235,7 +235,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ).toEqual(['small']);
     });
 
-    it('leaves room for the ids that a surface repeats, however they are written in JSON', async () => {
+    it('leaves room for the ids that a response repeats, in any JSON encoding', async () => {
       // As JSON twice as long as it is.
       const contextId = '"'.repeat(20_000);
       await keep(...Array.from({ length: 60 }, (_, at) => aTask({ id: `t-${at}`, contextId })));
@@ -247,7 +247,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(length).toBeGreaterThan(largestPage * 0.95);
     });
 
-    it('leaves room for what a surface says beside each message', async () => {
+    it('leaves room for what a response adds to each message', async () => {
       const history = Array.from({ length: 200 }, () => saying('')[0]!);
       await keep(...Array.from({ length: 90 }, (_, at) => aTask({ id: `t-${at}`, history })));
       const { tasks, cursor } = await store.rows.listing.made({ limit: 90, withContents: true });
@@ -260,7 +260,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThanOrEqual(largestPage);
     });
 
-    it('counts what was said only where it is shown', async () => {
+    it('counts messages only where they are shown', async () => {
       const said = { history: saying(large), answer: [{ kind: 'text', text: large } as const] };
       await keep(...['a', 'b', 'c'].map((id) => aTask({ id, ...said })));
       const brief = await store.rows.listing.made({ limit: 9 });
@@ -276,7 +276,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     });
   });
 
-  it('a list has the titles of held tasks, and no other task has one', async () => {
+  it('a list has the titles of held tasks, and of no other task', async () => {
     const history = saying('please\n pay');
     const held = { ...aParkedTask('held', 300_000), history };
     await keep(held, aTask({ id: 'working', history }));

@@ -20,7 +20,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   const idsOf = (tasks: Task[]): string[] => tasks.map(({ id }) => id);
 
   describe('reading a task', () => {
-    it('returns all that was written, and nothing for an unknown id', async () => {
+    it('returns all stored fields, and nothing for an unknown id', async () => {
       const task = aParkedTask('t-1', 5_000);
       const extra = { machineVersion: 7, auditSeq: 9, startedCall: 'call-1' };
       void store.save('t-1', () => aWrite(task, { ...extra, snapshot: '{"value":"deferred"}' }));
@@ -56,7 +56,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(briefs).toEqual([third, second]);
     });
 
-    it('keeps no snapshot of a final task, and forgets its deferral and its deadline', async () => {
+    it('stores no snapshot of a final task, and drops its deferral and its deadline', async () => {
       await keep(aParkedTask('t-1', 5_000));
       const ended = aTask({ state: 'completed', revision: 2 });
       void store.save('t-1', () => aWrite(ended, { snapshot: null }));
@@ -77,7 +77,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   });
 
   describe('listing tasks', () => {
-    it('pages from the newest to the oldest without a gap, whatever changes in between', async () => {
+    it('pages from the newest to the oldest without a gap, during any changes', async () => {
       await keep(...['a', 'b', 'c', 'd', 'e'].map((id) => aTask({ id })));
       const first = await store.rows.listing.made({ limit: 2 });
       await keep(aTask({ id: 'c', revision: 2, state: 'completed' }), aTask({ id: 'f' }));
@@ -97,7 +97,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect((await store.rows.listing.made({ limit: 1 })).cursor).not.toBeNull();
     });
 
-    it('lists one state alone', async () => {
+    it('can be limited to one state', async () => {
       const states: TaskState[] = ['completed', 'working', 'completed', 'failed', 'completed'];
       await keep(...states.map((state, index) => aTask({ id: `t-${index}`, state })));
       const first = await store.rows.listing.made({ state: 'completed', limit: 2 });
@@ -121,7 +121,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     });
   });
 
-  describe('what a restart and the scheduler ask', () => {
+  describe('the queries of a restart and the scheduler', () => {
     beforeEach(async () => {
       await keep(
         aTask({ id: 'at-work' }),
@@ -133,12 +133,12 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       );
     });
 
-    it('tells what is at work and what is parked, oldest first', async () => {
+    it('return running and parked tasks, oldest first', async () => {
       expect(await store.rows.working()).toEqual(['at-work', 'submitted']);
       expect(await store.rows.parked()).toEqual(['late', 'soon', 'next']);
     });
 
-    it('tells what is overdue, at its very millisecond, and the first deadline after a time', async () => {
+    it('return overdue tasks, to the millisecond, and the first deadline after a time', async () => {
       expect(await store.rows.overdue(1_999)).toEqual([]);
       expect(await store.rows.overdue(2_000)).toEqual(['soon']);
       expect(await store.rows.overdue(9_000)).toEqual(['soon', 'next', 'late']);
@@ -148,8 +148,8 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     });
   });
 
-  describe('deleting tasks that ended', () => {
-    it('takes final ones that ended before a time', async () => {
+  describe('deleting ended tasks', () => {
+    it('removes final ones that ended before a time', async () => {
       await keep(
         ...(['completed', 'failed', 'canceled', 'working', 'completed'] as const).map(
           (state, index) => aTask({ id: `t-${index}`, state, changedAt: index }),

@@ -64,7 +64,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   });
 
   describe('the list of a scope', () => {
-    it('holds what the rule lets through and nothing else, however it is filtered', async () => {
+    it('contains exactly the permitted tasks, under any filter', async () => {
       let run = 0;
       await fc.assert(
         fc.asyncProperty(
@@ -110,7 +110,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       );
     });
 
-    it('follows a task into another organisation, and forgets its approvers with their wait', async () => {
+    it('follows a task into another organisation, and drops its approvers with their wait', async () => {
       const ann: Caller = { provider: 'idp', userId: 'ann', orgId: 'acme' };
       const bob: Caller = { provider: 'idp', userId: 'bob', email: 'bob@x.example' };
       const shown = async (who: Caller, access: 'org' | 'requester') =>

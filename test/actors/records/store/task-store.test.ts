@@ -31,7 +31,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]).toEqual([aTask(), ['tool_exec']]);
     });
 
-    it('puts the events that belong to no task before those of the saves of one turn', async () => {
+    it('puts events without a task before those of the saves of one turn', async () => {
       const ids = Array.from({ length: 50 }, (_, index) => `t-${index}`);
       await Promise.all([
         ...ids.map((id) => store.save(id, () => aWrite(aTask({ id })))),
@@ -42,7 +42,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(tasks.map(({ id }) => id)).toEqual(ids.toReversed());
     });
 
-    it('refuses a task alone that cannot be put together', async () => {
+    it('refuses only a task that cannot be serialized', async () => {
       const outcomes = await Promise.allSettled([
         store.save('t-1', () => {
           throw new Error('circular');
@@ -56,7 +56,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect((await place.lines()).map(({ task_id: id }) => id)).toEqual(['t-2']);
     });
 
-    it('keeps every text that JSON has', async () => {
+    it('stores every JSON string', async () => {
       const texts = ['a\0b', 'lone \ud800 surrogate', '\\u0000', '\u2028\n"', '😀'];
       const history = texts.map((text) => ({
         ...{ role: 'user' as const, messageId: 'm-1' },
@@ -68,7 +68,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await place.lines()).toHaveLength(1);
     });
 
-    it('keeps a task whose names have a lone surrogate', async () => {
+    it('stores a task whose names have a lone surrogate', async () => {
       const contextId = 'c \ud800';
       const requester = { provider: 'idp', userId: 'ann \udfff' };
       await store.save('t-1', () => aWrite(aTask({ contextId, requester })));
@@ -93,7 +93,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]).toEqual([[], [], [], false]);
     });
 
-    it('writes a checkpoint when it is asked for, unless nothing was written since the last one', async () => {
+    it('writes a checkpoint on request, unless nothing was written since the last one', async () => {
       store.checkpoint();
       await store.flush();
       await store.record([anEvent('t-1')]);
@@ -104,7 +104,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect((await place.lines()).map(({ event }) => event)).toEqual(['tool_exec', 'checkpoint']);
     });
 
-    it('writes a checkpoint after every thousand lines, whoever wrote them', async () => {
+    it('writes a checkpoint after every thousand lines, of any writer', async () => {
       const other = await place.open();
       for (const each of [store, other, store]) {
         await each.record(Array.from({ length: 700 }, (_, index) => anEvent('t-1', index)));
@@ -114,7 +114,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect([events.length, checkpoints]).toEqual([2_102, [1_000, 2_001]]);
     });
 
-    it('keeps each of several saves of a task, in their order', async () => {
+    it('stores each of several saves of a task, in order', async () => {
       const first = store.save('t-1', () => aWrite(aTask({ text: 'first' })));
       const second = store.save('t-1', () => aWrite(aTask({ revision: 2, text: 'second' })));
       await Promise.all([first, second]);
@@ -130,13 +130,13 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await place.lines()).toHaveLength(1);
     });
 
-    it('commits at once when it is told to', async () => {
+    it('commits at once on request', async () => {
       void store.save('t-1', () => aWrite(aTask()));
       expect(await store.flush()).toBeNull();
       expect(await store.rows.find('t-1')).toEqual(aTask());
     });
 
-    it('commits what is pending when it closes', async () => {
+    it('commits pending saves at the close', async () => {
       void store.save('t-1', () => aWrite(aTask()));
       await store.close();
       store = await place.open();
@@ -145,8 +145,8 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     });
   });
 
-  describe('a change that somebody else made first', () => {
-    it('is refused by its revision, with its events, and harms no other save', async () => {
+  describe('a change after a concurrent one', () => {
+    it('is refused by its revision, with its events, and affects no other save', async () => {
       const other = await place.open();
       await store.save('t-1', () => aWrite(aTask({ text: 'here' })));
       await other.save('t-1', () => aWrite(aTask({ revision: 2, text: 'there' })));
@@ -169,7 +169,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       ]);
     });
 
-    it('is refused when both make a task of the same id', async () => {
+    it('is refused when two writers create a task with the same id', async () => {
       const other = await place.open();
       const outcomes = await Promise.allSettled([
         store.save('t-1', () => aWrite(aTask({ text: 'here' }))),
@@ -179,7 +179,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await place.lines()).toHaveLength(1);
     });
 
-    it('lets one of many win when two stores take turns', async () => {
+    it('succeeds for one of many when two stores alternate', async () => {
       const other = await place.open();
       await store.save('t-1', () => aWrite(aTask()));
       for (let revision = 2; revision < 30; revision += 1) {
@@ -195,14 +195,14 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     });
   });
 
-  describe('a message that is known again', () => {
+  describe('a repeated message', () => {
     const sent = (key: string, supersedes: string | null = null) => ({
       sent: [{ key, supersedes }],
     });
     const save = (id: string, key: string, supersedes: string | null = null) =>
       store.save(id, () => aWrite(aTask({ id }), sent(key, supersedes)));
 
-    it('leads to the task that it made, and to no other', async () => {
+    it('leads to the task that it created, and to no other', async () => {
       await save('t-1', 'm-1');
       await expect(save('t-2', 'm-1')).rejects.toThrow(ConflictError);
       expect([await store.rows.messages.find('m-1'), await store.rows.find('t-2')]).toEqual([
@@ -212,7 +212,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect(await place.lines()).toHaveLength(1);
     });
 
-    it('leads to one of two tasks that are made of it in one turn, and harms no other save', async () => {
+    it('leads to one of two tasks created in one turn, and affects no other save', async () => {
       const outcomes = await Promise.allSettled([
         ...[save('t-1', 'm-1'), save('t-2', 'm-1')],
         save('t-3', 'm-3'),
@@ -228,21 +228,21 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       expect((await place.lines()).map(({ task_id: id }) => id)).toEqual(['t-1', 't-3']);
     });
 
-    it('leads to a new task in the place of one that does not count any more', async () => {
+    it('leads to a new task in place of one that no longer counts', async () => {
       await save('t-1', 'm-1');
       await save('t-2', 'm-1', 't-1');
       await expect(save('t-3', 'm-1', 't-1')).rejects.toThrow(ConflictError);
       expect(await store.rows.messages.find('m-1')).toBe('t-2');
     });
 
-    it('leads nowhere once its task is deleted', async () => {
+    it('leads to no task after its task is deleted', async () => {
       const ended = aTask({ state: 'completed', changedAt: 1 });
       await store.save('t-1', () => aWrite(ended, sent('m-1')));
       expect(await store.deleteEnded(2)).toBe(1);
       expect(await store.rows.messages.find('m-1')).toBeUndefined();
     });
 
-    it('leads to one task when two stores are sent it at once', async () => {
+    it('leads to one task when two stores receive it at once', async () => {
       const other = await place.open();
       for (let round = 0; round < 20; round += 1) {
         const outcomes = await Promise.allSettled(

@@ -8,7 +8,7 @@ const record = (more: Partial<WebRecord> = {}): WebRecord => ({
 });
 
 describe.each(kindsOfStores)('the records of the approvals page in $kind', ({ make }) => {
-  it('outlive a restart, and are found by person', async () => {
+  it('survive a restart, and are found by person', async () => {
     const place = await make();
     const store = await place.open();
     await store.webRecords.put(record(), 1);
@@ -21,7 +21,7 @@ describe.each(kindsOfStores)('the records of the approvals page in $kind', ({ ma
     expect(await webRecords.find('challenge', 'k-1')).toMatchObject({ expiresAt: 9 });
   });
 
-  it('are replaced and changed by their person alone, and not created by a change', async () => {
+  it('are replaced and changed only by their person, and not created by a change', async () => {
     const { webRecords } = await (await make()).open();
     expect(await webRecords.change(record())).toBe(false);
     expect(await webRecords.put(record(), 1)).toBe(true);

@@ -11,7 +11,7 @@ const session: WebSession = {
 };
 
 describe.each(kindsOfStores)('the sessions of the approvals page in $kind', ({ make }) => {
-  it('outlive a restart, and end when they are deleted', async () => {
+  it('survive a restart, and end when they are deleted', async () => {
     const place = await make();
     const store = await place.open();
     await store.webSessions.add('s-1', session, 1_000);

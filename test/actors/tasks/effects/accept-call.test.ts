@@ -13,7 +13,7 @@ function nested(levels: number): JsonValue {
   return value;
 }
 
-describe('a call a model asks for', () => {
+describe('a call from a model', () => {
   it('gets an id and the digest of its arguments, which are made well-formed', () => {
     expect(accept('pay', { note: '\ud800', ['k\udc00']: [1] })).toEqual({
       id: 'call-1',
@@ -23,7 +23,7 @@ describe('a call a model asks for', () => {
     });
   });
 
-  it('keeps a key that is named like a prototype, and touches none', () => {
+  it('keeps a key that is named like a prototype, and changes no prototype', () => {
     const args = JSON.parse('{"__proto__": {"polluted": true}}') as JsonValue;
     const call = accept('pay', args);
     expect(JSON.stringify(call.args)).toBe('{"__proto__":{"polluted":true}}');
@@ -35,7 +35,7 @@ describe('a call a model asks for', () => {
     ['a text', 'x'],
     ['nothing', null],
     ['a number', 5],
-  ])('is at fault with %s for arguments', (_name, args) => {
+  ])('is refused with %s for arguments', (_name, args) => {
     const fault = 'the arguments of pay must be an object';
     expect(accept('pay', args)).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
   });
@@ -48,7 +48,7 @@ describe('a call a model asks for', () => {
   });
 
   it.each(['1e400', '-1e400', '9007199254740993', '-9007199254740992'])(
-    'may hold no number that JSON cannot carry exactly: %s',
+    'may contain no number that JSON cannot carry exactly: %s',
     (number) => {
       const args = JSON.parse(`{"order":{"amounts":[1,${number}]}}`) as JsonValue;
       const fault =
@@ -69,13 +69,13 @@ describe('a call a model asks for', () => {
       '{"rate": 0.1000000000000000055511}',
       'are not exact: the number 0.1000000000000000055511 cannot be read without changing it; send it as a string',
     ],
-  ])('is at fault with what was written as %s', (written, why) => {
+  ])('is refused with the text %s', (written, why) => {
     const call = acceptCall({ tool: 'pay', args: written, written }, ids);
     const fault = `the arguments of pay ${why}`;
     expect(call).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
   });
 
-  it('is taken with arguments that are read as they were written', () => {
+  it('is accepted with arguments exactly as they were written', () => {
     const written = '{"rate": 0.10, "amount": 1e2, "of": 9007199254740991}';
     const args = { rate: 0.1, amount: 100, of: 9007199254740991 };
     expect(acceptCall({ tool: 'pay', args, written }, ids).fault).toBeUndefined();
@@ -89,7 +89,7 @@ describe('a call a model asks for', () => {
     expect(call).toEqual({ id: 'call-1', tool: 'pay', ...empty, fault });
   });
 
-  it('may have arguments of 1 MiB, counted in bytes', () => {
+  it('may have arguments of 1 MiB in bytes', () => {
     const filling = (bytes: number) => ({ a: 'é'.repeat((bytes - '{"a":""}'.length) / 2) });
     expect(accept('pay', filling(1024 * 1024)).fault).toBeUndefined();
     expect(accept('pay', filling(1024 * 1024 + 2)).fault).toBe(
@@ -97,7 +97,7 @@ describe('a call a model asks for', () => {
     );
   });
 
-  it('has a name that is short and well-formed', () => {
+  it('has a short and well-formed name', () => {
     expect(accept('x'.repeat(3_000_000), {}).tool).toBe('x'.repeat(128));
     expect(accept('a\ud800', {}).tool).toBe('a\ufffd');
     expect(accept(5, {}).tool).toBe('unnamed');

@@ -28,7 +28,7 @@ function accept(calls: AcceptInput['calls'], more: Partial<AcceptPorts> = {}) {
   return { clock, accepted: toPromise(actor) };
 }
 
-describe('the calls that a run begins with', () => {
+describe('the calls at the beginning of a run', () => {
   it('have ids, digests, the definition of their tool and the refusal of the limit', async () => {
     const args = { order: 7 };
     const { accepted } = accept([
@@ -47,7 +47,7 @@ describe('the calls that a run begins with', () => {
     });
   });
 
-  it('are at fault with a number that is not exact', async () => {
+  it('are refused with a number that is not exact', async () => {
     const { accepted } = accept([{ tool: 'pay', args: { amount: 2 ** 53 } }]);
     const fault =
       'the arguments of pay hold a number beyond ±(2^53 - 1), which is not exact; send it as a string';

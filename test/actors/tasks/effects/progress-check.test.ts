@@ -19,7 +19,7 @@ function checking(checkOutput: Check) {
 
 const turn = () => new Promise(setImmediate);
 
-it('passes on numbers as they are, and messages past the rules for output', async () => {
+it('progress is sent with its numbers, and its messages pass the output rules', async () => {
   const { seen, report } = checking(async (_, text) => passed(text.replace('4111', '[card]')));
   report({ progress: 1, total: 3 });
   report({ progress: 2, message: `card 4111 ${'x'.repeat(600)}` });
@@ -32,7 +32,7 @@ it('passes on numbers as they are, and messages past the rules for output', asyn
   ]);
 });
 
-it('leaves out a message that is blocked or cannot be checked, and says nothing after the end', async () => {
+it('progress omits a message that is blocked or cannot be checked, and stops at the end', async () => {
   const blocking = checking(async () => ({
     kind: 'withheld',
     reason: 'denied',

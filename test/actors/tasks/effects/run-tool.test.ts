@@ -68,7 +68,7 @@ function start(tool: Tool | null, setting: Setting = {}) {
 }
 
 describe('running a tool', () => {
-  it('gives it the call, and tells what it returned', async () => {
+  it('passes it the call, and returns its result', async () => {
     const pay = toolCalled('pay', () => Promise.resolve('paid \ud800'));
     const { outcome, phases } = start(pay);
     expect(await outcome).toEqual({
@@ -113,7 +113,7 @@ describe('running a tool', () => {
     expect(detached).toEqual([['t-1', remote]]);
   });
 
-  it('that another program continues is followed there and not run, even if its tool is gone', async () => {
+  it('follows a call that another program continues, even if its tool was removed', async () => {
     const pay = toolCalled('pay', () => Promise.resolve('paid'));
     const asked: unknown[] = [];
     const calls: RemoteCalls = {
@@ -136,7 +136,7 @@ describe('running a tool', () => {
     expect(pay.runs).toEqual([]);
   });
 
-  it('hands on what the result has besides its text, unless a rule has changed the text', async () => {
+  it('returns the parts of the result next to its text, unless a rule has changed the text', async () => {
     const extras = { structured: { card: 4 }, parts: [{ type: 'image', data: 'AA==' }] };
     const pay = toolCalled('pay', async (_, { onExtras }) => {
       onExtras?.(extras);
@@ -158,7 +158,7 @@ describe('running a tool', () => {
     ]);
   });
 
-  it('runs what was approved, and nothing else', async () => {
+  it('runs only the approved call', async () => {
     const pay = toolCalled('pay');
     expect((await start(pay, { approvedSha256: argsDigest('pay', args) }).outcome).kind).toBe(
       'returned',
@@ -174,7 +174,7 @@ describe('running a tool', () => {
     expect(phases).toEqual(['t-1 tool_start pay', 't-1 tool_end pay']);
   });
 
-  it('has a tool compare what it is with what was approved, right before it starts', async () => {
+  it('lets a tool compare its definition with the approved one right before the start', async () => {
     const paid: string[] = [];
     let version = 'approved';
     const pay = toolCalled(
@@ -198,7 +198,7 @@ describe('running a tool', () => {
     expect(paid).toEqual(['approved', 'changed']);
   });
 
-  it('tells a failure of the tool in its own words, and its kind beside them', async () => {
+  it("reports the tool's own failure text, and separately its kind", async () => {
     const declined = new ToolError('the card was declined', { kind: 'exit code 1' });
     const pay = toolCalled('pay', () => Promise.reject(declined));
     const { outcome, logged } = start(pay);
@@ -222,8 +222,8 @@ describe('running a tool', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1'))],
-    ['returns no text', () => Promise.resolve(undefined as never)],
-  ])('tells nothing of the inside when a tool %s, which the log does', async (_name, run) => {
+    ['returns no string', () => Promise.resolve(undefined as never)],
+  ])('hides internal details when a tool %s, and logs them', async (_name, run) => {
     const { outcome, logged, phases } = start(toolCalled('pay', run));
     expect(await outcome).toMatchObject({
       ...{ kind: 'failed', error: 'pay failed inside the service', isUnknown: true },
@@ -234,14 +234,14 @@ describe('running a tool', () => {
     expect(phases).toHaveLength(2);
   });
 
-  it('says so when the tool has gone since it was governed', async () => {
+  it('reports a tool that was removed after governance', async () => {
     expect(await start(null).outcome).toMatchObject({ kind: 'failed', error: 'unknown tool: pay' });
   });
 
   it.each<[string, () => Promise<string>, string]>([
     ['returns', () => Promise.resolve('a secret'), 'returned'],
     ['fails with', () => Promise.reject(new ToolError('a secret')), 'failed'],
-  ])('has what it %s checked before anybody sees it', async (_name, run, kind) => {
+  ])('checks what it %s before anyone can read it', async (_name, run, kind) => {
     const checked: unknown[] = [];
     const finding = { gate: 'redact', decision: 'redact', rule: 'redact.email' } as const;
     const policy = aPolicy({
@@ -257,7 +257,7 @@ describe('running a tool', () => {
     expect(checked).toEqual([['pay', 'a secret', []]]);
   });
 
-  it('withholds what the rules block', async () => {
+  it('withholds output that the rules block', async () => {
     const findings = [{ gate: 'deny_output', decision: 'block', rule: 'deny_output[0]' } as const];
     const policy = aPolicy({
       checkOutput: async () => ({ kind: 'withheld', reason: 'denied', findings, rewrites: [] }),
@@ -273,7 +273,7 @@ describe('running a tool', () => {
     });
   });
 
-  it('withholds what cannot be checked, and the log says why', async () => {
+  it('withholds output that cannot be checked, and logs the reason', async () => {
     const error = new Error('the rules are gone');
     const policy = aPolicy({
       checkOutput: async () => {
@@ -293,7 +293,7 @@ describe('running a tool', () => {
     ]);
   });
 
-  it('does not run without the credentials that were made for it', async () => {
+  it('needs the credentials that were issued for it', async () => {
     const pay = toolCalled('pay');
     expect(await start(pay, { needsCredential: true }).outcome).toMatchObject({
       kind: 'barred',

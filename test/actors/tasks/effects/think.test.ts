@@ -46,8 +46,8 @@ function begin(next: LanguageModel['next']) {
 
 const common = { provider: 'test', model: 'model-1', at: 7_000, duration: expect.any(Number) };
 
-describe('thinking', () => {
-  it('gives every call its id and its digest, and passes tokens on', async () => {
+describe('a model turn', () => {
+  it('gives every call an id and a digest, and streams tokens', async () => {
     const calls = [
       { tool: 'pay', args: { b: 1, a: 2 } },
       { tool: 'pay', args: { a: 2, b: 1 } },
@@ -74,17 +74,20 @@ describe('thinking', () => {
     expect(tokens).toEqual(['t-1 let me ', 't-1 pay', 't-1 is over']);
   });
 
-  it.each(['answers', 'fails'])('tells what a model was not told that %s', async (how) => {
-    const compaction = { results: 1, messages: 0, turns: 2, tokensBefore: 9, tokensAfter: 4 };
-    const { thought } = await think((_conversation, { onCompacted }) => {
-      onCompacted?.(compaction);
-      if (how === 'fails') return Promise.reject(new ModelError('it is busy'));
-      return Promise.resolve({ text: 'done', calls: [], inputTokens: 1, outputTokens: 2 });
-    });
-    expect(thought.compaction).toEqual(compaction);
-  });
+  it.each(['answers', 'fails'])(
+    'reports messages that the model does not receive because they %s',
+    async (how) => {
+      const compaction = { results: 1, messages: 0, turns: 2, tokensBefore: 9, tokensAfter: 4 };
+      const { thought } = await think((_conversation, { onCompacted }) => {
+        onCompacted?.(compaction);
+        if (how === 'fails') return Promise.reject(new ModelError('it is busy'));
+        return Promise.resolve({ text: 'done', calls: [], inputTokens: 1, outputTokens: 2 });
+      });
+      expect(thought.compaction).toEqual(compaction);
+    },
+  );
 
-  it('names the model that answered, and tells of the calls that failed before', async () => {
+  it('names the model that answered, and reports failed attempts', async () => {
     const by = { provider: 'other', model: 'model-2', duration: 9 };
     const failed = { provider: 'test', model: 'model-1', duration: 4, error: 'it is busy' };
     const { thought } = await think((_conversation, { onFailedCall }) => {
@@ -94,7 +97,7 @@ describe('thinking', () => {
     expect(thought).toMatchObject({ ...by, failedCalls: [failed] });
   });
 
-  it('lets the last call that failed stand for a turn that nobody took', async () => {
+  it('reports the last failed attempt for a turn without an answer', async () => {
     const failed = { provider: 'test', model: 'model-1', duration: 4, error: 'it is busy' };
     const last = { provider: 'other', model: 'model-2', duration: 5, error: 'it is wrong' };
     const { thought } = await think((_conversation, { onFailedCall }) => {
@@ -114,7 +117,7 @@ describe('thinking', () => {
     });
   });
 
-  it('reports nothing of a turn that is called off', async () => {
+  it('reports nothing of a canceled turn', async () => {
     let reported = Promise.resolve();
     const { actor, logged } = begin(async (_conversation, { signal }) => {
       const left = new Promise((_, reject) => {
@@ -133,7 +136,7 @@ describe('thinking', () => {
 
   it.each<[string, unknown, string, string[]]>([
     [
-      'fails in words for the caller',
+      'fails with a message for the caller',
       new ModelError('the model is overloaded; try again later'),
       'the model is overloaded; try again later',
       [],
@@ -145,7 +148,7 @@ describe('thinking', () => {
       ['model: failed unexpectedly'],
     ],
     [
-      'rejects with something else',
+      'rejects with another value',
       'nonsense',
       'the model failed inside the service',
       ['model: failed unexpectedly'],

@@ -143,7 +143,7 @@ function look({ actors, told }: World): void {
   ]);
 }
 
-describe('the shortest paths of a turn along a chain, before two models', () => {
+describe('the shortest paths of a turn with two models', () => {
   const candidates = names.map((model) => ({ provider: 'openai-compatible', model, readyAt: 0 }));
   walkChart(fallbackMachine, happenings, openTurn, {
     input: { candidates, now: 0 },

@@ -52,7 +52,7 @@ const busy = (retryAfter: number | null = null) =>
 const settle = () => new Promise((done) => setImmediate(done));
 
 describe('a chain of models', () => {
-  it('names the model that answered, and tells of the calls that failed', async () => {
+  it('names the model that answered, and the failed attempts', async () => {
     const first = modelEnding('openai', [busy()]);
     const second = modelEnding('google', []);
     const chain = createChainModel([first.model, second.model], new ManualClock(0));
@@ -62,7 +62,7 @@ describe('a chain of models', () => {
     expect([await turn, failed]).toEqual([{ ...answer, by }, ['openai: it is busy']]);
   });
 
-  it('leaves a busy model alone in later turns, for as long as that asked for', async () => {
+  it('skips a busy model in later turns, for as long as it requested', async () => {
     const clock = new ManualClock(0);
     const first = modelEnding('openai', [busy(30_000)]);
     const second = modelEnding('google', []);
@@ -75,7 +75,7 @@ describe('a chain of models', () => {
     expect(first.seen).toHaveLength(2);
   });
 
-  it('asks a sole model again once it is ready, and answers as if nothing had been', async () => {
+  it('retries a sole model once it is ready, and answers normally', async () => {
     const clock = new ManualClock(0);
     const { model, seen } = modelEnding('openai', [busy(), busy(3_000)]);
     const { turn } = take(createChainModel([model], clock));
@@ -89,7 +89,7 @@ describe('a chain of models', () => {
     expect((await turn).text).toBe('done');
   });
 
-  it('fails at once while its only model asked for more time than a turn waits', async () => {
+  it('fails at once while its only model requested a longer pause than a turn waits', async () => {
     const clock = new ManualClock(0);
     const chain = createChainModel([modelEnding('openai', [busy(60_000)]).model], clock);
     await expect(take(chain).turn).rejects.toThrow('it is busy');
@@ -99,7 +99,7 @@ describe('a chain of models', () => {
     );
   });
 
-  it('lets one turn at a time ask its only model, when what failed may have been one conversation', async () => {
+  it('tries one turn at a time on its only model after a failure of one conversation', async () => {
     const clock = new ManualClock(0);
     const broken = () => new ModelFailure('broken', 'it failed');
     const { model, seen } = modelEnding('openai', [broken(), 'never', answer]);
@@ -140,7 +140,7 @@ describe('a chain of models', () => {
     expect((await take(chain).turn).by?.provider).toBe('openai');
   });
 
-  it('says what is wrong with each when none answers', async () => {
+  it('names the fault of each model when none answers', async () => {
     const refused = new ModelFailure('refused', 'the key is wrong');
     const chain = createChainModel(
       [modelEnding('openai', [busy(60_000)]).model, modelEnding('google', [refused]).model],
@@ -151,7 +151,7 @@ describe('a chain of models', () => {
     );
   });
 
-  it('asks nobody else once words were shown, as nobody can take them back', async () => {
+  it('asks no other model after words were shown, because they cannot be taken back', async () => {
     const broken = new ModelFailure('broken', 'it broke off');
     const second = modelEnding('google', []);
     const chain = createChainModel(
@@ -166,7 +166,7 @@ describe('a chain of models', () => {
     ['asks', 'never', true],
     ['waits', busy(), false],
   ] as [string, Answer, boolean][])(
-    'rejects with the reason when it is called off while it %s',
+    'rejects with the reason when it is canceled while it %s',
     async (_, ending, isAborted) => {
       const clock = new ManualClock(0);
       const { model, seen } = modelEnding('openai', [ending]);
@@ -184,7 +184,7 @@ describe('a chain of models', () => {
     },
   );
 
-  it('passes a defect on as it is', async () => {
+  it('rethrows a defect', async () => {
     const chain = createChainModel(
       [modelEnding('openai', [new TypeError('oops')]).model],
       new ManualClock(0),

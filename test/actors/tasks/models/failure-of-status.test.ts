@@ -96,7 +96,7 @@ describe('a status of a provider', () => {
     expect(told(status, message)).toEqual([fault, text]);
   });
 
-  it('says how ollama gets a model, and which models take no tools', () => {
+  it('explains how to pull an ollama model, and which models support no tools', () => {
     expect([
       told(404, 'model "llama" not found', ollama),
       told(400, 'llama does not support tools', ollama),
@@ -109,7 +109,7 @@ describe('a status of a provider', () => {
     ]);
   });
 
-  it('says that a server wants a key where none was sent', () => {
+  it('reports a missing key', () => {
     expect(told(401, '', ollama)).toEqual([
       'refused',
       'ollama at http://127.0.0.1:11434 wants a key (401); name the variable that holds it in model.api_key_env',

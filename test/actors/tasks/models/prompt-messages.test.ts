@@ -19,8 +19,8 @@ function exchange(id: string, result: string) {
   return { call: { id, tool: 'shop.pay', args: { id }, argsSha256: '' }, result };
 }
 
-describe('what a model is told', () => {
-  it('is what was said and done, in order, with each result right behind its call', () => {
+describe('the input of a model', () => {
+  it('is the conversation in order, with each result right after its call', () => {
     const conversation = conversationOf('refund me', {
       history: [message('user', text('hello')), message('agent', text('hi'))],
       exchanges: [exchange('c1', 'paid'), exchange('c2', 'twice')],
@@ -58,7 +58,7 @@ describe('what a model is told', () => {
     ]);
   });
 
-  it('is what an approver changed in a call and wrote, with every character visible', () => {
+  it("includes the approver's changes and note, with every character visible", () => {
     const approver = 'ann@example.com';
     const changes = [{ path: 'to', before: '"eve"', after: '"an\u202En"' }, { path: 'id' }];
     const { call, result } = exchange('c1', 'paid');
@@ -74,10 +74,10 @@ describe('what a model is told', () => {
   });
 
   it.each([
-    ['where it was asked', 'a', 'a', true],
+    ['at its address', 'a', 'a', true],
     ['at another address', 'a', 'b', false],
-    ['where nobody kept where it was asked', undefined, 'b', true],
-  ])('tells a model what it signed: %s', (_, kept, asked, isOwn) => {
+    ['at an unknown address', undefined, 'b', true],
+  ])('includes signatures only for the same model: %s', (_, kept, asked, isOwn) => {
     const metadata = { anthropic: { signature: 'sig' } };
     const said: SaidTurn = {
       after: 0,
@@ -92,7 +92,7 @@ describe('what a model is told', () => {
     expect(JSON.stringify(told).includes('sig')).toBe(isOwn);
   });
 
-  it('is what the model said and called in one turn, then the results, with what the provider signed', () => {
+  it("is the text and calls of each turn, then the results, with the provider's signatures", () => {
     const signature = { anthropic: { signature: 'sig' } };
     const said: SaidTurn = {
       after: 0,
@@ -145,7 +145,7 @@ describe('what a model is told', () => {
     }
   });
 
-  it('names who says what where several people speak, and nobody where one does', () => {
+  it('names the authors where several people write, and none for one', () => {
     const by = (userId: string, said: string): Message => ({
       ...message('user', text(said)),
       sender: { provider: 'ops', userId },
@@ -162,7 +162,7 @@ describe('what a model is told', () => {
     expect(told(by('rita', 'pay'))).toEqual([[words('pay')], [words('go on')]]);
   });
 
-  it('names a file that only has an address, and shows one whose content is there', () => {
+  it('names a file that only has an address, and includes one with content', () => {
     const file = (more: object): Part => ({ kind: 'file', file: { name: 'a', ...more } });
     const bytes = Buffer.from('10 €').toString('base64');
     const request = message(
@@ -186,7 +186,7 @@ describe('what a model is told', () => {
     });
   });
 
-  it('leaves out what says nothing, and cuts data that is too long', () => {
+  it('omits empty parts, and cuts data that is too long', () => {
     const long = message('user', { kind: 'data', data: 'x'.repeat(20_000) });
     const history = [message('agent', text('')), message('user', text('')), long];
     const told = promptMessages(conversationOf('go on', { history }), listener);

@@ -53,29 +53,26 @@ function called(name: string, args: string): Response {
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-describe('a tool that a provider would refuse as it is', () => {
+describe('a tool that a provider would refuse unchanged', () => {
   it.each([
     ['openai', 1_024],
     ['openai-compatible', 2_000],
-  ] as const)(
-    'goes to %s as it takes it, and its calls come back as its own',
-    async (provider, length) => {
-      const { sent, turn } = await asked(provider, (body) => {
-        const { name, parameters } = body.tools[0].function;
-        const [filter] = Object.keys(parameters.properties);
-        return called(name, JSON.stringify({ [filter ?? '']: 'x', a: 'y' }));
-      });
-      expect(sent.name).toMatch(/^shop__files_list_[0-9a-f]{16}$/);
-      expect(Object.keys(sent.parameters.properties)).toEqual([
-        expect.stringMatching(/^_filter_[0-9a-f]{16}$/),
-        'a',
-      ]);
-      expect(sent.description).toHaveLength(length);
-      expect(turn).toMatchObject({
-        calls: [{ tool: 'shop__files.list', args: { $filter: 'x', a: 'y' } }],
-      });
-    },
-  );
+  ] as const)('is adapted for %s, and its calls are mapped back', async (provider, length) => {
+    const { sent, turn } = await asked(provider, (body) => {
+      const { name, parameters } = body.tools[0].function;
+      const [filter] = Object.keys(parameters.properties);
+      return called(name, JSON.stringify({ [filter ?? '']: 'x', a: 'y' }));
+    });
+    expect(sent.name).toMatch(/^shop__files_list_[0-9a-f]{16}$/);
+    expect(Object.keys(sent.parameters.properties)).toEqual([
+      expect.stringMatching(/^_filter_[0-9a-f]{16}$/),
+      'a',
+    ]);
+    expect(sent.description).toHaveLength(length);
+    expect(turn).toMatchObject({
+      calls: [{ tool: 'shop__files.list', args: { $filter: 'x', a: 'y' } }],
+    });
+  });
 
   it('is named where the provider refuses it', async () => {
     const { turn } = await asked('openai', (body) => {

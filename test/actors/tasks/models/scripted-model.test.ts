@@ -36,7 +36,7 @@ async function turnOf(
 }
 
 describe('the scripted model', () => {
-  it('plays one step a turn', async () => {
+  it('runs one step in each turn', async () => {
     const script = [{ tool: 'pay', args: { amount: 5 } }, { tool: 'ping' }, { say: 'all done' }];
     const turns = await Promise.all([0, 1, 2].map((turns) => turnOf(script, [], { turns })));
     expect(turns).toEqual([
@@ -46,14 +46,14 @@ describe('the scripted model', () => {
     ]);
   });
 
-  it('puts the last result into what it says, as it is', async () => {
+  it('inserts the last result into its text unchanged', async () => {
     const exchanges = ['first', '$& {result} 12'].map((result) => ({ call: aCall(), result }));
     const said = await turnOf([{ say: '{result}, or {result}' }], [], { exchanges });
     expect(said.text).toBe('$& {result} 12, or $& {result} 12');
     expect((await turnOf([{ say: 'nothing: {result}' }])).text).toBe('nothing: ');
   });
 
-  it('plays the script of the message instead', async () => {
+  it('runs the script of the message instead', async () => {
     const parts: Part[] = [
       { kind: 'text', text: 'please' },
       { kind: 'data', data: { note: 'not this one' } },
@@ -63,7 +63,7 @@ describe('the scripted model', () => {
     expect((await turnOf([], parts, { turns: 1 })).text).toMatch(/^echo: please\n/);
   });
 
-  it('says what it was told when no step is left', async () => {
+  it('repeats its input when no step is left', async () => {
     const parts: Part[] = [
       { kind: 'text', text: 'hello' },
       { kind: 'data', data: { a: 1 } },
@@ -83,7 +83,7 @@ describe('the scripted model', () => {
     expect(tokens.join('')).toBe(text);
   });
 
-  it('fails with a sentence for a script that is none', async () => {
+  it('fails with a message for an invalid script', async () => {
     const parts: Part[] = [{ kind: 'data', data: { script: [{ say: 'fine' }, { tool: 7 }] } }];
     await expect(turnOf([], parts)).rejects.toThrow(
       'step 2 of the script must be {tool, args} or {say}',
@@ -92,7 +92,7 @@ describe('the scripted model', () => {
 });
 
 describe('reading a script', () => {
-  it('takes steps and leaves out what they do not know', () => {
+  it('accepts steps and drops unknown keys', () => {
     expect(
       readScript([
         { say: 'a', tool: 'ignored' },
@@ -111,9 +111,12 @@ describe('reading a script', () => {
     expect(readScript([])).toEqual([]);
   });
 
-  it.each([[null], ['text'], [{ say: 'alone' }], [7]])('refuses %j, which is no list', (value) => {
-    expect(() => readScript(value)).toThrow('the script must be a list of steps');
-  });
+  it.each([[null], ['text'], [{ say: 'alone' }], [7]])(
+    'refuses %j, which is not a list',
+    (value) => {
+      expect(() => readScript(value)).toThrow('the script must be a list of steps');
+    },
+  );
 
   it.each([[null], ['say'], [{}], [{ say: 1 }], [[]]])('refuses %j as a step', (step) => {
     expect(() => readScript([step])).toThrow('step 1 of the script must be {tool, args} or {say}');

@@ -4,7 +4,7 @@ import { readTurn } from '../../../../src/actors/tasks/models/read-turn.ts';
 import { SharedTurns } from '../../../../src/actors/tasks/models/shared-turns.ts';
 import { wireTools } from '../../../../src/actors/tasks/models/wire-tools.ts';
 
-it('lets so many go on in one turn of the event loop, in the order in which they came', async () => {
+it('the limit of turns runs at most so many in one turn of the event loop, in order', async () => {
   const turns = new SharedTurns(2);
   const order: string[] = [];
   setImmediate(() => order.push('other'));
@@ -23,14 +23,14 @@ it('lets so many go on in one turn of the event loop, in the order in which they
   );
 });
 
-it('keeps nobody waiting who comes in a later turn', async () => {
+it('the limit of turns does not delay a later turn', async () => {
   const turns = new SharedTurns(1);
   expect(turns.next()).toBeNull();
   await new Promise((later) => setImmediate(later));
   expect(turns.next()).toBeNull();
 });
 
-it('reads answers that are all there at once without keeping up whatever else the agent does', async () => {
+it('buffered answers are read without blocking the rest of the agent', async () => {
   const turns = new SharedTurns(8);
   let read = 0;
   let most = 0;

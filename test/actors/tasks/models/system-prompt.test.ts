@@ -18,17 +18,17 @@ const scripted = {
 };
 const full = (...skills: ToldSkill[]) => ({ skills, isProgressive: false });
 
-it('is the instructions and the skills without scripts', () => {
+it('the system prompt is the instructions and the skills without scripts', () => {
   expect(systemPrompt('You pay refunds.\n', full(scripted, plain))).toBe(
     'You pay refunds.\n\n# Skill: Tone\n\nBe brief.',
   );
 });
 
-it('is nothing when there is nothing to say', () => {
+it('the system prompt is empty without content', () => {
   expect(systemPrompt(' \n', full(scripted, { ...plain, body: '' }))).toBeNull();
 });
 
-it('names every skill in one line when the model opens them itself', () => {
+it('the system prompt names every skill in one line when the model opens them itself', () => {
   const disclosed = { skills: [scripted, plain], isProgressive: true };
   expect(systemPrompt('You pay refunds.', disclosed)).toBe(
     [

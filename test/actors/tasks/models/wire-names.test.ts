@@ -4,15 +4,15 @@ import { wireNames } from '../../../../src/actors/tasks/models/wire-names.ts';
 
 describe('the name of a tool on the wire', () => {
   it.each(['pay', 'issue_refund', 'look-up', 'shop__search', 'a'.repeat(64)])(
-    'is its own where every provider takes it: %s',
+    'is unchanged where every provider accepts it: %s',
     (tool) => expect(wireNames([tool]).toWire(tool)).toBe(tool),
   );
 
-  it('keeps what it can of one that they refuse', () => {
+  it('keeps most characters of a name that providers refuse', () => {
     expect(wireNames([]).toWire('shop.search')).toMatch(/^shop_search_[0-9a-f]{16}$/);
   });
 
-  it('is taken by every provider, is that of no other tool, and leads back to its tool', () => {
+  it('is accepted by every provider, unique, and mapped back to its tool', () => {
     const name = fc.oneof(
       fc.string({ minLength: 1, maxLength: 130, unit: 'binary' }),
       fc.stringMatching(/^[a-z0-9._:/-]{1,90}$/),
@@ -28,14 +28,14 @@ describe('the name of a tool on the wire', () => {
     );
   });
 
-  it('cannot be taken over by a tool that bears it', () => {
+  it('cannot be taken over by a tool with that name', () => {
     const mapped = wireNames(['shop.search']).toWire('shop.search');
     const names = wireNames(['shop.search', mapped]);
     expect(names.fromWire(names.toWire('shop.search'))).toBe('shop.search');
     expect(names.fromWire(names.toWire(mapped))).toBe(mapped);
   });
 
-  it('stays as it is when it was never offered, so that the call is said to be of an unknown tool', () => {
+  it('is unchanged when it was never offered, so the call is reported as one of an unknown tool', () => {
     expect(wireNames(['pay']).fromWire('rm_rf')).toBe('rm_rf');
   });
 });

@@ -5,14 +5,14 @@ import { wireTools } from '../../../../src/actors/tasks/models/wire-tools.ts';
 const text = { type: 'string' };
 
 describe('the arguments of a tool on the wire', () => {
-  it('have their own names where every provider takes them', () => {
+  it('keep their names where every provider accepts them', () => {
     const parameters = { type: 'object', properties: { a: text, 'b.c-d_e': text } };
     const names = wireTools([{ name: 'list', parameters }]);
     expect(names.schemaOf('list')).toBe(parameters);
     expect(names.argsFromWire('list', { a: '1', other: 2 })).toEqual({ a: '1', other: 2 });
   });
 
-  it('keep what they can of a name that a provider refuses, and come back under their own', () => {
+  it('keep most characters of a refused name, and are mapped back', () => {
     const parameters = {
       type: 'object',
       properties: { $filter: text, 'filter[id]': text, a: text },
@@ -39,7 +39,7 @@ describe('the arguments of a tool on the wire', () => {
     expect(names.argsFromWire('list', twice)).toBe(twice);
   });
 
-  it('are taken by every provider, and lead back to what they were', () => {
+  it('are accepted by every provider, and mapped back to their names', () => {
     const name = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 130 }),
       fc.stringMatching(/^[a-z$@[\]]{1,90}$/),

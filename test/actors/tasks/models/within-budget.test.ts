@@ -32,7 +32,7 @@ const long = 'y'.repeat(4_000);
 const exchanges = [1, 2].map((n) => ({ call: aCall({ id: `call-${n}`, args: {} }), result: long }));
 
 describe('a model with a context budget', () => {
-  it('is told of older results in one line, and of the last turn as it is', async () => {
+  it('receives older results in one line, and the last turn unchanged', async () => {
     const { told, next } = withinBudget(1_500);
     const turn = await next(conversationOf('refund', { exchanges, told: 1 }));
     expect(told[0]?.exchanges.map(({ result }) => result)).toEqual([
@@ -43,7 +43,7 @@ describe('a model with a context budget', () => {
     expect(turn.estimatedTokens).toBeLessThanOrEqual(1_500);
   });
 
-  it('tells how much it is not told, and nothing where it is told all', async () => {
+  it('reports how much was omitted, and nothing where all was sent', async () => {
     const { compacted, next } = withinBudget(1_500);
     const history = [1, 2].map((n) => ({
       role: 'user' as const,
@@ -67,7 +67,7 @@ describe('a model with a context budget', () => {
     expect(none).toEqual([]);
   });
 
-  it('is told less when its provider counts more than was estimated', async () => {
+  it('receives less when its provider counts more than was estimated', async () => {
     const { told, next } = withinBudget(2_500);
     await next(conversationOf('refund', { exchanges, told: 1 }));
     await next(conversationOf('refund', { exchanges, told: 1, tokensPerEstimate: 2 }));

@@ -33,7 +33,7 @@ async function call(name: string, args: JsonObject, now = Date.UTC(2026, 10, 21,
 }
 
 describe('builtinTools', () => {
-  it('makes every tool it names, in the order asked for', () => {
+  it('creates every tool it names, in the requested order', () => {
     expect(builtinToolNames).toEqual([
       'cli_execute',
       'csv_parse',
@@ -56,7 +56,7 @@ describe('builtinTools', () => {
     expect(() => builtinTools(['toString'], dependencies)).toThrow(RangeError);
   });
 
-  it('says of every argument what it is, so that a model can give it', () => {
+  it('describes every argument for a model', () => {
     const dependencies = { clock, env: {}, agentDirectory: '/', files, settings: () => ({}) };
     for (const { name, description, parameters } of builtinTools(builtinToolNames, dependencies)) {
       const { properties, additionalProperties } = parameters as unknown as Schema;
@@ -68,7 +68,7 @@ describe('builtinTools', () => {
 });
 
 describe('describeBuiltins', () => {
-  it('says of each tool that may not run twice that it may change something', () => {
+  it('marks each tool that may not run twice as changing something', () => {
     const dependencies = { clock, env: {}, agentDirectory: '/', files, settings: () => ({}) };
     const once = builtinTools(builtinToolNames, dependencies).filter((tool) => !tool.idempotent);
     const described = describeBuiltins();
@@ -109,7 +109,7 @@ describe('datetime_now', () => {
     );
   });
 
-  it('refuses what it does not take', async () => {
+  it('refuses unknown arguments', async () => {
     await expect(call('datetime_now', { zone: 'UTC' })).rejects.toThrow(
       new ToolError('datetime_now: argument zone is not known'),
     );

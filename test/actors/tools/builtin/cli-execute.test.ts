@@ -34,7 +34,7 @@ describe('cli_execute', () => {
     );
   });
 
-  it('is what its programs and the code of the agent are', async () => {
+  it('has a definition of its programs and the code of the agent', async () => {
     const directory = agentFolder({ 'report.py': 'one' });
     const tool = await aBuiltin('cli_execute', directory, {
       agentDirectory: directory,
@@ -58,7 +58,7 @@ describe('cli_execute', () => {
 });
 
 describe.skipIf(isWithoutBwrap)('cli_execute in its sandbox', () => {
-  it('takes its arguments as they are, in the folder of the agent', async () => {
+  it('passes its arguments unchanged, in the folder of the agent', async () => {
     const directory = agentFolder({ 'data/a.txt': 'tea' });
     expect(await call(directory, { command: 'cat', args: ['data/a.txt'] })).toBe('tea');
     expect(await call(directory, { command: 'cat', stdin: 'from stdin' })).toBe('from stdin');
@@ -66,7 +66,7 @@ describe.skipIf(isWithoutBwrap)('cli_execute in its sandbox', () => {
     expect(await call(directory, { command: 'echo', args: words })).toBe(words.join(' '));
   });
 
-  it('sees no secret and writes nothing of the agent', async () => {
+  it('cannot read secrets or write the files of the agent', async () => {
     const directory = agentFolder({
       '.service/runtime.token': canary,
       '.env': canary,
@@ -85,7 +85,7 @@ describe.skipIf(isWithoutBwrap)('cli_execute in its sandbox', () => {
     expect(readFileSync(join(directory, '.env'), 'utf8')).toBe(canary);
   });
 
-  it('is stopped when it takes too long', async () => {
+  it('is stopped at its time limit', async () => {
     await expect(call(agentFolder({}), { command: 'sleep', args: ['30'] })).rejects.toEqual(
       new ToolError('cli_execute took too long and was stopped; its outcome is unknown', {
         isUnknown: true,

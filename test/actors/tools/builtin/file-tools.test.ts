@@ -74,7 +74,7 @@ const calls: [name: string, args: (path: string) => JsonObject][] = [
 const escape = 'argument path leads out of the folder of the agent, or nowhere';
 
 describe.each(calls.slice(1))('%s, which writes,', (name, args) => {
-  it('writes below egress.writable alone', async () => {
+  it('writes only below egress.writable', async () => {
     const directory = agentFolder({
       'work/a.txt': canary,
       'package.json': canary,
@@ -118,7 +118,7 @@ describe.each(calls)('%s', (name, args) => {
     expect(readFileSync(join(directory, path), 'utf8')).toBe(canary);
   });
 
-  it('never leaves the folder, whichever way a path or a link is written', async () => {
+  it('never leaves the folder, in any spelling of a path or a link', async () => {
     const outside = agentFolder({ 'theirs.txt': canary });
     const directory = agentFolder({ 'in/x.txt': 'x' });
     symlinkSync(outside, join(directory, 'folder'));
@@ -175,7 +175,7 @@ describe.each(calls)('%s', (name, args) => {
 });
 
 describe.each(calls.slice(1))('%s', (name, args) => {
-  it.each(code)('does not write %s, which the agent is made of', async (path) => {
+  it.each(code)('does not write %s, which is part of the agent', async (path) => {
     const directory = filled([path]);
     await expect(call(directory, name, args(path))).rejects.toEqual(
       new ToolError(`${name}: argument path is part of the agent, which tools cannot write`),
@@ -183,7 +183,7 @@ describe.each(calls.slice(1))('%s', (name, args) => {
     expect(readFileSync(join(directory, path), 'utf8')).toBe(canary);
   });
 
-  it('writes as a whole, keeps the permissions and leaves nothing beside the file', async () => {
+  it('writes a complete file, keeps the permissions and leaves no draft', async () => {
     const directory = agentFolder({ 'notes.txt': canary });
     chmodSync(join(directory, 'notes.txt'), 0o640);
     await call(directory, name, args('notes.txt'));
@@ -203,7 +203,7 @@ function isMoved(from: string, to: string): boolean {
 }
 
 describe('a folder that becomes a link while a tool runs', () => {
-  it('leads no tool out, however often it is tried', async () => {
+  it('leads no tool out of the folder, in any number of attempts', async () => {
     const outside = agentFolder({ 'x.txt': canary });
     const directory = agentFolder({ 'real/x.txt': 'mine' });
     symlinkSync(outside, join(directory, 'evil'));
@@ -241,7 +241,7 @@ describe('a folder that becomes a link while a tool runs', () => {
 });
 
 describe('file_read', () => {
-  it('returns lines as they stand, and says how to go on', async () => {
+  it('returns lines unchanged, and explains how to continue', async () => {
     const directory = agentFolder({ 'a.txt': 'one\r\ntwo\nthree', empty: '' });
     const read = (args: JsonObject) => call(directory, 'file_read', { path: 'a.txt', ...args });
     expect(await read({})).toBe('one\r\ntwo\nthree');
@@ -256,7 +256,7 @@ describe('file_read', () => {
     );
   });
 
-  it('reads what code it is made of, and nothing that is no text or too large', async () => {
+  it('reads code files, and nothing that is not text or too large', async () => {
     const directory = agentFolder({ 'scripts/pay.sh': 'echo paid', 'a.bin': 'a\0b' });
     writeFileSync(join(directory, 'latin.txt'), Buffer.from([0xe4, 0x62]));
     writeFileSync(join(directory, 'large.txt'), 'x'.repeat(10 * 1024 * 1024 + 1));
@@ -273,7 +273,7 @@ describe('file_read', () => {
 });
 
 describe('a file of many lines', () => {
-  it('holds nobody up while lines of it are read', async () => {
+  it('does not block the agent while lines of it are read', async () => {
     const directory = agentFolder({});
     const text = '\n'.repeat(10 * 1024 * 1024);
     writeFileSync(join(directory, 'a.txt'), text);
@@ -290,7 +290,7 @@ describe('a file of many lines', () => {
 });
 
 describe('file_write', () => {
-  it('makes what is new with its folders, and replaces only when it is told to', async () => {
+  it('creates missing folders, and replaces a file only on request', async () => {
     const directory = agentFolder({});
     const write = (args: JsonObject) =>
       call(directory, 'file_write', { path: 'notes/2026/a.md', ...args });
@@ -304,7 +304,7 @@ describe('file_write', () => {
     expect(readFileSync(join(directory, 'notes/2026/a.md'), 'utf8')).toBe('b');
   });
 
-  it('says what stands in its way without a path of this machine', async () => {
+  it('reports an obstacle without a path of this machine', async () => {
     const directory = agentFolder({ file: '' });
     mkdirSync(join(directory, 'folder'));
     await expect(call(directory, 'file_write', { path: 'file/x', content: '' })).rejects.toThrow(
@@ -318,13 +318,13 @@ describe('file_edit', () => {
   const edit = (directory: string, more: JsonObject = {}) =>
     call(directory, 'file_edit', { ...args, ...more });
 
-  it('changes the one place that is meant, letter for letter', async () => {
+  it('changes the exact place, letter for letter', async () => {
     const directory = agentFolder({ 'a.txt': '\ufeffaxb a.b\r\n' });
     expect(await edit(directory)).toBe('changed 1 place in a.txt');
     expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe('\ufeffaxb $&\r\n');
   });
 
-  it('guesses nothing when the text is not there, or there more than once', async () => {
+  it('refuses a text that is missing or occurs more than once', async () => {
     const directory = agentFolder({ 'a.txt': 'a.b a.b' });
     await expect(edit(directory, { old_text: 'c' })).rejects.toThrow(
       'file_edit: argument old_text does not stand in the file; read it again',
@@ -336,7 +336,7 @@ describe('file_edit', () => {
     expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe('$& $&');
   });
 
-  it('does not grow a file beyond what can be read', async () => {
+  it('does not grow a file beyond the readable size', async () => {
     const directory = agentFolder({ 'a.txt': 'a'.repeat(200_000) });
     const more = { old_text: 'a', new_text: 'b'.repeat(100), replace_all: true };
     await expect(edit(directory, more)).rejects.toThrow(
@@ -344,14 +344,14 @@ describe('file_edit', () => {
     );
   });
 
-  it('changes no more places than it can without holding anybody up', async () => {
+  it('changes only as many places as it can without blocking', async () => {
     const directory = agentFolder({ 'a.txt': 'a'.repeat(1_000_001) });
     await expect(edit(directory, { old_text: 'a', replace_all: true })).rejects.toThrow(
       'file_edit: argument old_text stands in the file more than 1000000 times; make it longer',
     );
   });
 
-  it('loses none of many edits at once', async () => {
+  it('loses none of many concurrent edits', async () => {
     const directory = agentFolder({ 'a.txt': '' });
     writeFileSync(
       join(directory, 'a.txt'),
@@ -372,7 +372,7 @@ describe.each([
   ['glob_search', { pattern: '**/*' }, '[no file matches]'],
   ['grep_search', { pattern: 'canary' }, '[no line matches]'],
 ])('%s', (name, args, nothing) => {
-  it('shows nothing of secrets, of what lies outside, or of links', async () => {
+  it('shows nothing of secrets, of files outside, or of links', async () => {
     const outside = agentFolder({ 'theirs.txt': canary });
     const directory = filled(secrets);
     symlinkSync(outside, join(directory, 'folder'));
@@ -417,7 +417,7 @@ describe('glob_search', () => {
     [{ pattern: '.hidden/*' }, '.hidden/x.csv'],
     [{ pattern: '**', limit: 2 }, 'a.md\nb.bin\n[there are more; narrow it]'],
     [{ pattern: '*.txt' }, '[no file matches]'],
-  ])('finds by %j', async (args, expected) => {
+  ])('finds files by %j', async (args, expected) => {
     expect(await call(agentFolder(files), 'glob_search', args)).toBe(expected);
   });
 });
@@ -432,11 +432,11 @@ describe('grep_search', () => {
     [{ pattern: 'A-1042', path: 'data' }, 'data/orders.csv:2: A-1042'],
     [{ pattern: '.', glob: 'a.md', limit: 1 }, 'a.md:1: first\n[there are more; narrow it]'],
     [{ pattern: 'nowhere' }, '[no line matches]'],
-  ])('finds by %j', async (args, expected) => {
+  ])('finds lines by %j', async (args, expected) => {
     expect(await call(agentFolder(files), 'grep_search', args)).toBe(expected);
   });
 
-  it('says what no RE2 pattern is, and shows the beginning of a long line', async () => {
+  it('refuses an invalid RE2 pattern, and shows the beginning of a long line', async () => {
     const directory = agentFolder({ 'a.txt': 'x'.repeat(1_000) });
     await expect(call(directory, 'grep_search', { pattern: '(?=a)' })).rejects.toThrow(
       'grep_search: argument pattern is no RE2 pattern; there are no look-arounds and back-references in RE2',
@@ -446,7 +446,7 @@ describe('grep_search', () => {
     );
   });
 
-  it('is done in no time with what would hold up other engines', async () => {
+  it('is fast on patterns that block other engines', async () => {
     const directory = agentFolder({ 'a.txt': `${'a'.repeat(5_000)}!` });
     expect(await call(directory, 'grep_search', { pattern: '(a+)+$' })).toBe('[no line matches]');
   });

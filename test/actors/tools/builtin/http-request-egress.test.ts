@@ -65,7 +65,7 @@ function workflowHeaders(headers: IncomingHttpHeaders): Record<string, unknown> 
 const ok = (response: ServerResponse) => void response.end('ok');
 
 describe('http_request under the egress policy', () => {
-  it('hands the workflow on to a host that is listed for it', async () => {
+  it('sends the workflow headers to a host that is listed for them', async () => {
     const { port, seen } = await serving(ok);
     const { egress, records } = policed({ propagateTo: ['api.test'] });
     expect(JSON.parse(await ask(egress, { url: `http://API.test:${port}/a` }))).toEqual({
@@ -85,14 +85,14 @@ describe('http_request under the egress policy', () => {
     expect(records).toEqual([{ scope, domain: 'api.test', mode: 'allowlist', reason: null }]);
   });
 
-  it('hands nothing on by default, nor to another host than those listed', async () => {
+  it('sends no workflow headers by default, nor to another host', async () => {
     const { port, seen } = await serving(ok);
     await ask(policed({}).egress, { url: `http://api.test:${port}/` });
     await ask(policed({ propagateTo: ['*.api.test'] }).egress, { url: `http://api.test:${port}/` });
     expect(seen.map(({ headers }) => workflowHeaders(headers))).toEqual([{}, {}]);
   });
 
-  it('leaves a header that the call itself sets as it is', async () => {
+  it('keeps a header that the call itself sets', async () => {
     const { port, seen } = await serving(ok);
     const { egress } = policed({ propagateTo: ['api.test'] });
     const headers = { 'x-workflow-id': 'mine' };
@@ -101,7 +101,7 @@ describe('http_request under the egress policy', () => {
     expect(seen[0]?.headers['x-workflow-step-id']).toBe('p2');
   });
 
-  it('is refused a host that is not listed, in exactly these words', async () => {
+  it('is refused for an unlisted host, with exactly this message', async () => {
     const { port, seen } = await serving(ok);
     const { egress, records } = policed({});
     await expect(ask(egress, { url: `http://shop.test:${port}/` })).rejects.toEqual(
@@ -113,14 +113,14 @@ describe('http_request under the egress policy', () => {
     ]);
   });
 
-  it('is refused everything while everything is denied', async () => {
+  it('is always refused while everything is denied', async () => {
     const { egress } = policed({ mode: 'deny-all' });
     await expect(ask(egress, { url: 'http://api.test/' })).rejects.toEqual(
       new ToolError('egress blocked: api.test is not on the allowlist (mode=deny-all)'),
     );
   });
 
-  it('follows a redirect to a listed host without what was meant for the first', async () => {
+  it('follows a redirect to a listed host without the headers for the first one', async () => {
     const { port, seen } = await serving((response, path) => {
       if (path === '/done') return void response.end('done');
       response.writeHead(302, { location: `http://pay.shop.test:${port}/done` }).end();
@@ -141,7 +141,7 @@ describe('http_request under the egress policy', () => {
     ]);
   });
 
-  it('does not follow a redirect to a host that is not listed', async () => {
+  it('does not follow a redirect to an unlisted host', async () => {
     const { port, seen } = await serving((response) =>
       response.writeHead(307, { location: `http://evil.test:${port}/` }).end(),
     );
@@ -154,7 +154,7 @@ describe('http_request under the egress policy', () => {
     expect(seen.map(({ host }) => host)).toEqual(['api.test']);
   });
 
-  it('is stopped when a name leads to a private address', async () => {
+  it('is stopped when a name resolves to a private address', async () => {
     const { egress } = policed({ allowedPrivateCidrs: [] });
     await expect(ask(egress, { url: 'http://api.test:8081/' })).rejects.toEqual(
       new ToolError('egress blocked: api.test resolves to a loopback address (mode=allowlist)'),

@@ -57,7 +57,7 @@ const hello = (response: ServerResponse) => {
 };
 
 describe('http_request', () => {
-  it('tells the status, some headers and the text of an answer', async () => {
+  it('returns the status, some headers and the text of an answer', async () => {
     const { url, seen } = await serving(hello);
     const outbound = notedOutbound();
     expect(JSON.parse(await ask({ url: `${url}/a?b=1` }, outbound))).toEqual({
@@ -84,14 +84,14 @@ describe('http_request', () => {
     });
   });
 
-  it('sends a text under the type it is told', async () => {
+  it('sends a text under the given type', async () => {
     const { url, seen } = await serving(hello);
     await ask({ method: 'PUT', url, body: 'a,b', headers: { 'Content-Type': 'text/csv' } });
     expect(seen[0]).toMatchObject({ method: 'PUT', body: 'a,b' });
     expect(seen[0]?.headers['content-type']).toBe('text/csv');
   });
 
-  it('shows a server nothing of whoever called the agent', async () => {
+  it('sends a server no data about the caller of the agent', async () => {
     const { url, seen } = await serving(hello);
     await ask({ url }, notedOutbound(), { tags: { workflow_id: 'w1' } });
     expect(Object.keys(seen[0]?.headers ?? {}).toSorted()).toEqual([
@@ -105,7 +105,7 @@ describe('http_request', () => {
     ]);
   });
 
-  it('passes on an answer that is an error', async () => {
+  it('returns an answer that is an error', async () => {
     const { url } = await serving((response) => {
       response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '3' });
       response.end('{"busy":true}');
@@ -155,7 +155,7 @@ describe('the body of an answer', () => {
     ['application/octet-stream', Buffer.from('x'), 'application/octet-stream'],
     ['text/plain', Buffer.from('a\0b'), 'text/plain'],
     [null, Buffer.from([0, 1, 2]), 'of no stated type'],
-  ])('is left out in words when it is %s and no text', async (type, bytes, named) => {
+  ])('is omitted with a note when it is %s and not text', async (type, bytes, named) => {
     expect(await bodyOf(type, bytes)).toBe(`[omitted: the body is ${named}, not text]`);
   });
 
@@ -167,7 +167,7 @@ describe('the body of an answer', () => {
     );
   });
 
-  it('is unpacked no further than that', async () => {
+  it('is unpacked up to that size', async () => {
     const { url } = await serving((response) => {
       const head = { 'content-type': 'text/plain', 'content-encoding': 'gzip' };
       response.writeHead(200, head).end(gzipSync(Buffer.alloc(32 * 1024 * 1024, 'c')));
@@ -236,7 +236,7 @@ describe('a request that cannot be made', () => {
     expect(httpRequest().check?.(args)).toBe(`http_request: ${message}`);
   });
 
-  it('is told by its headers, whatever they are', () => {
+  it('is reported by its headers, with any values', () => {
     const text = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -253,13 +253,13 @@ describe('a request that cannot be made', () => {
     );
   });
 
-  it('is refused in the words of the policy, and nothing else', async () => {
+  it('is refused with only the message of the policy', async () => {
     await expect(ask({ url: 'https://evil.example/' }, refusingOutbound())).rejects.toEqual(
       new ToolError('egress blocked: evil.example is not on the allowlist (mode=allowlist)'),
     );
   });
 
-  it('reaches nothing without egress', async () => {
+  it('reaches no host without egress', async () => {
     const { url, seen } = await serving(hello);
     const tool = await aBuiltin('http_request');
     const run = { taskId: 't', callId: 'c', correlationId: 'x', tags: {}, credential: null };
@@ -270,7 +270,7 @@ describe('a request that cannot be made', () => {
     expect(seen).toEqual([]);
   });
 
-  it('does not know the end of a request whose connection was cut, and names the server alone', async () => {
+  it('has an unknown outcome when its connection was cut, and names only the server', async () => {
     const { url } = await serving((response) => response.destroy());
     const { host } = new URL(url);
     await expect(ask({ url, method: 'POST', body: secret })).rejects.toEqual(
@@ -280,7 +280,7 @@ describe('a request that cannot be made', () => {
     );
   });
 
-  it('ends with its task', async () => {
+  it('is aborted with its task', async () => {
     const stopper = new AbortController();
     const { url } = await serving(() => stopper.abort());
     await expect(ask({ url }, notedOutbound(), { signal: stopper.signal })).rejects.toEqual(

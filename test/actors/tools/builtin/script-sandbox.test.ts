@@ -42,12 +42,12 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
       'go.ts',
       'const text: string = process.argv[2]!;\nfor await (const d of process.stdin) console.log(String(d), text)',
     ],
-  ])('gives %s its arguments and its result back', async (file, content) => {
+  ])('gives %s its arguments and returns its result', async (file, content) => {
     const { tool } = isolatedScript({ content, file, level: 'bwrap' });
     expect(await tool.run({ a: 'ü $(id)' }, aRun())).toBe('{"a":"ü $(id)"} {"a":"ü $(id)"}');
   });
 
-  it('has certificates, and not the keys of the machine beside them', async () => {
+  it('can read certificates, and not the keys of the machine next to them', async () => {
     const shown = (await go('ls /etc/ssl; find /etc -name private')).split('\n');
     expect(shown).toContain('certs');
     expect(shown.filter((name) => name.includes('private'))).toEqual([]);
@@ -72,7 +72,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     expect(await tool.run({}, aRun())).toBe('ECONNREFUSED');
   });
 
-  it('has a private folder to write to, and its other files to read', async () => {
+  it('has a private writable folder, and reads its other files', async () => {
     const content =
       'pwd > where; cat where; [ "$HOME" = "$PWD" ] && cat "$SERVICE_AGENT_DIR/data/prices.csv"; id -u; whoami';
     const [cwd, prices, uid, user] = (
@@ -102,7 +102,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     expect(said).not.toMatch(/^(root|home|work|var|\.service)$/m);
   });
 
-  it('can write nowhere but to its folder and to temporary ones of its own', async () => {
+  it('can write only to its folder and its own temporary ones', async () => {
     const content = `
       for folder in / /usr /usr/bin /etc /dev /opt/holdpoint "$SERVICE_AGENT_DIR" "$SERVICE_AGENT_DIR/scripts" \\
         "$SERVICE_AGENT_DIR/.service" /proc/sys; do
@@ -114,7 +114,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     expect(existsSync('/tmp/mark-of-sandbox')).toBe(false);
   });
 
-  it('may write and keep what lies in the folders that are named, and nothing beside them', async () => {
+  it('may write to the named folders, which are kept, and nowhere else', async () => {
     const content = `cat "$SERVICE_AGENT_DIR/data/orders.csv"; echo paid > "$SERVICE_AGENT_DIR/data/orders.csv"
       echo kept > "$SERVICE_WORK_DIR/notes.txt"; ln -s /etc/passwd "$SERVICE_WORK_DIR/link"
       touch "$SERVICE_AGENT_DIR/mark" "$SERVICE_AGENT_DIR/database" "$SERVICE_AGENT_DIR/other/mark" 2>/dev/null; true`;
@@ -131,7 +131,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     expect(readdirSync(join(agentDirectory, 'other'))).toEqual(['x']);
   });
 
-  it('does not run where a folder that it may write has become a link', async () => {
+  it('does not start where a writable folder has become a link', async () => {
     const { tool, agentDirectory } = isolatedScript({
       content: 'echo ran',
       level: 'bwrap',
@@ -146,14 +146,14 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     );
   });
 
-  it('is given no descriptor but input, output and error output', async () => {
+  it('gets only the descriptors of input, output and error output', async () => {
     const content = `import { readdirSync, readlinkSync } from 'node:fs';
       const kinds = readdirSync('/proc/self/fd').map((fd) => { try { return [fd, readlinkSync('/proc/self/fd/' + fd)]; } catch { return [fd, '']; } });
       console.log(kinds.filter(([fd, to]) => Number(fd) > 2 && to.startsWith('socket:')).length);`;
     expect(await go(content, { file: 'go.mjs' })).toBe('0');
   });
 
-  it('is given none either that whoever started the daemon left open', async () => {
+  it('gets no descriptor that the starter of the daemon left open', async () => {
     const agentDirectory = agentFolder({ '.service/runtime.token': 'canary', 'home/x': '' });
     const leftOpen = openSync(join(agentDirectory, '.service'), 'r');
     onTestFinished(() => closeSync(leftOpen));
@@ -176,7 +176,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     expect(count).toBeLessThan(12);
   });
 
-  it('has no egress but the proxy', async () => {
+  it('has only the proxy for egress', async () => {
     const { port, seen } = await aServer();
     const { proxy, records } = await aProxy({ tunnelPorts: [port] });
     const url = `http://api.example.test:${port}/`;
@@ -216,7 +216,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     expect(seen).toEqual([]);
   });
 
-  it('tells exit codes, signals and error output as they are', async () => {
+  it('returns exit codes, signals and error output unchanged', async () => {
     await expect(go('echo why >&2; exit 3')).rejects.toThrow(
       new ToolError('go failed with exit code 3: why'),
     );
@@ -230,7 +230,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     await expect(go('kill -9 $PPID; sleep 300')).rejects.toThrow(/^go failed with exit code /);
   });
 
-  it('lets a script end in its own way when it is aborted', async () => {
+  it('may exit by itself when it is aborted', async () => {
     const abort = new AbortController();
     const { proxy, records } = await aProxy();
     const content = `trap "curl -s http://ended.test/; exit 0" TERM; curl -s http://up.test/; sleep 300 & wait`;
@@ -244,7 +244,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     expect(records.map(({ domain }) => domain)).toEqual(['up.test', 'ended.test']);
   });
 
-  it('makes a script end that ignores being asked, with every child, also one of another session', async () => {
+  it('is killed if it ignores an abort, with every child, also one of another session', async () => {
     const word = `holdpoint-${process.pid}-stubborn`;
     const content = `trap "" TERM; setsid bash -c 'exec -a ${word} sleep 300' & setsid bash -c 'trap "" TERM; exec -a ${word} sleep 300' & wait; wait; sleep 300`;
     const outcome = expect(go(content, { limits: { timeout: 1_000, grace: 100 } })).rejects.toThrow(
@@ -257,7 +257,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     await vi.waitFor(() => expect(processesWith(word)).toEqual([]), 5_000);
   });
 
-  it('kills what a script leaves behind, also in another session', async () => {
+  it('has its remaining children killed, also in another session', async () => {
     const word = `holdpoint-${process.pid}-left`;
     const content = `setsid bash -c 'exec -a ${word} sleep 300' & bash -c 'exec -a ${word} sleep 300' & sleep 0.1; echo done`;
     expect(await go(content)).toBe('done');
@@ -294,7 +294,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     );
   });
 
-  it('limits the size of files, core dumps and open files', async () => {
+  it('has limits for the size of files, core dumps and open files', async () => {
     const content =
       'ulimit -c; ulimit -f; ulimit -n; ulimit -u; truncate -s 300M big || echo refused';
     expect((await go(`{ ${content}; } 2>/dev/null`)).split('\n')).toEqual([
@@ -306,7 +306,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     ]);
   });
 
-  it('keeps the proxy password out of the error', async () => {
+  it('has no proxy password in its errors', async () => {
     const { proxy } = await aProxy();
     await expect(go('echo "failed: ${HTTP_PROXY#*//*:}" >&2; exit 1', { proxy })).rejects.toThrow(
       new ToolError(`go failed with exit code 1: failed: [redacted]@127.0.0.1:${proxy.port}`),
@@ -318,7 +318,7 @@ describe('a script without a sandbox', () => {
   const env = (content: string, script: Partial<IsolatedScript> = {}) =>
     go(content, { level: 'env', ...script });
 
-  it('limits the size of files, core dumps and open files', async () => {
+  it('has limits for the size of files, core dumps and open files', async () => {
     const content = 'ulimit -c; ulimit -f; ulimit -n; truncate -s 300M big || echo refused';
     expect((await env(`{ ${content}; } 2>/dev/null`)).split('\n')).toEqual([
       '0',
@@ -335,7 +335,7 @@ describe('a script without a sandbox', () => {
       'import os, urllib.request\nprint(urllib.request.urlopen(os.environ["URL"]).read().decode())',
     ],
     ['go.mjs', 'console.log(await (await fetch(process.env.URL)).text())'],
-  ])('reaches out through the proxy from %s', async (file, content) => {
+  ])('connects through the proxy from %s', async (file, content) => {
     const { port } = await aServer();
     const { proxy, records } = await aProxy({ tunnelPorts: [port] });
     const url = `http://api.example.test:${port}/`;
@@ -348,7 +348,7 @@ describe('a script without a sandbox', () => {
     ]);
   });
 
-  it('ends all of a fork bomb when its time is over', async () => {
+  it('has every process of a fork bomb killed at the time limit', async () => {
     const content = 'bomb() { sleep 0.05; bomb & bomb & wait; }; bomb';
     const { tool, agentDirectory } = isolatedScript({
       content,
@@ -367,7 +367,7 @@ describe('a script without a sandbox', () => {
 describe.each(isWithoutBwrap ? (['env'] as const) : (['env', 'bwrap'] as const))(
   'two scripts at once (%s)',
   (level) => {
-    it('are told apart at the proxy', async () => {
+    it('are distinguished at the proxy', async () => {
       const { port } = await aServer();
       const { proxy, records } = await aProxy({ propagateTo: ['*.example.test'] });
       const content = `for i in 1 2 3; do curl -s http://"$SERVICE_TASK_ID".example.test:${port}/; done`;
@@ -387,7 +387,7 @@ describe.each(isWithoutBwrap ? (['env'] as const) : (['env', 'bwrap'] as const))
       expect(inOrder(attributed)).toEqual(inOrder(expected));
     });
 
-    it('lose their egress when they end', async () => {
+    it('lose their egress when they exit', async () => {
       const { proxy } = await aProxy();
       const { tool } = isolatedScript({ content: 'echo "$HTTP_PROXY"', level, proxy });
       const address = await tool.run({}, aRun());

@@ -57,7 +57,7 @@ describe('skills that the model opens itself', () => {
     await expect(call('skill_open', { name: 'other' })).rejects.toThrow(/name/);
   });
 
-  it('are read below their own folder', async () => {
+  it('are read inside their own folder', async () => {
     const { call } = await opened();
     expect(await call('skill_read', { name: 'pdf', path: 'references/forms.md' })).toBe(
       'one\ntwo\n',
@@ -85,7 +85,7 @@ describe('skills that the model opens itself', () => {
     ['desk', 'references/../data/orders.csv'],
     ['desk', 'SKILL.md'],
     ['notes', 'notes.md'],
-  ])('are not read outside of it: %s %j', async (name, path) => {
+  ])('are not read outside it: %s %j', async (name, path) => {
     const { call, directory } = await opened();
     symlinkSync('/etc/passwd', join(directory, 'skills/pdf/linked'));
     symlinkSync(join(directory, 'data'), join(directory, 'skills/pdf/folder'));

@@ -23,7 +23,7 @@ async function longestLag(run: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-describe('what a model may ask of a tool that only computes', () => {
+describe('the arguments of a tool that only computes', () => {
   // Many times what is needed here, and a small part of what each would take on the loop.
   const bearable = 500;
 
@@ -45,7 +45,7 @@ describe('what a model may ask of a tool that only computes', () => {
 
   // Each takes five seconds of a processor.
   it.each(endless.slice(0, runs(endless.length)))(
-    'stops %s in time, and stays responsive meanwhile',
+    'stop %s in time, and do not block the agent',
     async (name, args, message) => {
       await call(name, { json: '1', path: '$' });
       let failure: unknown;
@@ -57,14 +57,14 @@ describe('what a model may ask of a tool that only computes', () => {
     },
   );
 
-  it('runs out of its own memory alone', async () => {
+  it('use only the memory of the tool', async () => {
     const args = { json: '[[[[[[1]]]]]]', path: `$${'[0,0,0,0,0,0,0,0,0,0]'.repeat(6)}` };
     const wide = JSON.stringify([[[[[['x'.repeat(900_000)]]]]]]);
     await expect(call('json_query', { ...args, json: wide })).rejects.toThrow(ToolError);
     expect(await call('json_query', { json: '[1]', path: '$' })).toBe('[[1]]');
   });
 
-  it('is stopped with its task', async () => {
+  it('are dropped with its task', async () => {
     const task = new AbortController();
     const slow = { json: JSON.stringify(['a'.repeat(40)]), path: '$[?match(@, "(a|a)*b")]' };
     const stopped = call('json_query', slow, task.signal);
@@ -74,7 +74,7 @@ describe('what a model may ask of a tool that only computes', () => {
     );
   });
 
-  it('knows nothing of the environment of the daemon', async () => {
+  it('cannot read the environment of the daemon', async () => {
     expect(await call('json_query', { json: '{"__proto__": {"a": 1}}', path: '$..a' })).toBe('[1]');
     expect(await call('json_query', { json: '{}', path: '$.constructor' })).toBe('[]');
   });
@@ -137,7 +137,7 @@ describe('csv_parse', () => {
   it.each([
     ['a\n"b', 'csv_parse: argument csv cannot be read as CSV: a quoted value has no end at line 2'],
     ['a\nx"y"', /^csv_parse: argument csv cannot be read as CSV: a quote stands in the middle/],
-  ])('refuses %j without a word of it', async (csv, problem) => {
+  ])('refuses %j without quoting it', async (csv, problem) => {
     await expect(call('csv_parse', { csv })).rejects.toThrow(problem);
   });
 });
@@ -160,7 +160,7 @@ describe('math_calculate', () => {
     ['log(8, 2) + PI - pi', '3'],
     ['factorial(20)', '2432902008176640000'],
     ['sign(-3)', '-1'],
-  ])('says that %s is %s', async (expression, expected) => {
+  ])('calculates %s as %s', async (expression, expected) => {
     expect(await call('math_calculate', { expression })).toBe(expected);
   });
 

@@ -28,7 +28,7 @@ const page = `<!doctype html><html><head><title>Prices &amp; terms</title><style
 <img src="x" onerror="alert(1)" alt="a cup"></main><footer>never mind</footer></body></html>`;
 
 describe('web_fetch', () => {
-  it('is refused in the words of the policy', async () => {
+  it('is refused with the message of the policy', async () => {
     const tool = await aBuiltin('web_fetch');
     const run = aRun({ outbound: refusingOutbound() });
     await expect(tool.run({ url: 'http://169.254.169.254/latest' }, run)).rejects.toEqual(
@@ -46,7 +46,7 @@ describe('web_fetch', () => {
     },
   );
 
-  it('returns what a reader looks for', async () => {
+  it('returns the main content', async () => {
     const url = await serving(html(page));
     expect(await read(url)).toBe(`# Prices & terms
 
@@ -69,7 +69,7 @@ Tea    2.50`);
     expect(text).not.toContain('alert');
   });
 
-  it('returns what is no HTML as it is, a part at a time', async () => {
+  it('returns a page that is not HTML unchanged, in parts', async () => {
     const url = await serving(
       (response) => void response.setHeader('content-type', 'application/json').end('{"a":"<b>"}'),
     );
@@ -79,7 +79,7 @@ Tea    2.50`);
     );
   });
 
-  it('says with which status it was refused', async () => {
+  it('reports the status of a refusal', async () => {
     const url = await serving((response) => void response.writeHead(404).end('no'));
     await expect(read(`${url}/x#y`)).rejects.toEqual(
       new ToolError(`web_fetch: ${url}/x answered with status 404`),
@@ -87,11 +87,11 @@ Tea    2.50`);
   });
 
   it.each([
-    ['nested deeper than any page', '<div>'.repeat(200_000)],
-    ['of tables in tables', '<table><tr><td>'.repeat(3_000)],
-    ['of tags that nobody closes', '<a href="'.repeat(100_000)],
-    ['of one entity after the other', '&amp'.repeat(400_000)],
-  ])('is not held up by a page %s', async (_, body) => {
+    ['with extreme nesting', '<div>'.repeat(200_000)],
+    ['of nested tables', '<table><tr><td>'.repeat(3_000)],
+    ['of unclosed tags', '<a href="'.repeat(100_000)],
+    ['of many entities', '&amp'.repeat(400_000)],
+  ])('is not blocked by a page %s', async (_, body) => {
     const url = await serving(html(`<main>${body}`));
     const outcome = await read(url).catch(String);
     expect(typeof outcome).toBe('string');

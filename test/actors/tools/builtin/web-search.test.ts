@@ -46,7 +46,7 @@ function results(value: unknown): (response: ServerResponse) => void {
 }
 
 describe('web_search', () => {
-  it('asks the service with its key, on its own behalf alone', async () => {
+  it('calls the service with its key, outside the workflow', async () => {
     const found = { title: 'Tea', url: 'https://tea.example/', content: `Hot. ${key}`, score: 1 };
     const { url, seen, records, egress } = await service(results({ results: [found, {}, null] }));
     expect(JSON.parse(await search(egress, { base_url: url }))).toEqual([
@@ -79,7 +79,7 @@ describe('web_search', () => {
     expect(JSON.parse(answer)).toEqual([found, found]);
   });
 
-  it('takes its key nowhere else', async () => {
+  it('sends its key to no other host', async () => {
     const { url, seen, egress } = await service(
       (response) => void response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
     );
@@ -93,12 +93,12 @@ describe('web_search', () => {
     [401, 'web_search: the search service refused the key; set another'],
     [429, 'web_search: the search service answered with status 429'],
     [200, 'web_search: the search service answered something else than results'],
-  ])('says what status %i means, without the key', async (status, message) => {
+  ])('explains the status %i, without the key', async (status, message) => {
     const { url, egress } = await service((response) => void response.writeHead(status).end(key));
     await expect(search(egress, { base_url: url })).rejects.toEqual(new ToolError(message));
   });
 
-  it('names the variable that it needs', async () => {
+  it('names its missing variable', async () => {
     const { egress } = await service(results({}));
     await expect(search(egress, { provider: 'perplexity' })).rejects.toEqual(
       new ToolError('web_search needs the environment variable PERPLEXITY_API_KEY; set it'),

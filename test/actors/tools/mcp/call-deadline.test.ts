@@ -18,7 +18,7 @@ it.each([
   ['ended', (deadline: CallDeadline) => deadline.end()],
   ['continued as a task', (deadline: CallDeadline) => deadline.relax()],
   ['asked another person', (deadline: CallDeadline) => void wait(deadline)],
-])('a call that has %s meanwhile is not late after the answer of a person', async (_, then) => {
+])('a call that has %s is not late after the answer of a person', async (_, then) => {
   const clock = new ManualClock(0);
   const deadline = new CallDeadline(clock, limits);
   const answer = wait(deadline);
@@ -28,7 +28,7 @@ it.each([
   expect(deadline.signal.aborted).toBe(false);
 });
 
-it('a call is late without progress after the answer of a person', async () => {
+it('a call without progress is late after the answer of a person', async () => {
   const clock = new ManualClock(0);
   const deadline = new CallDeadline(clock, limits);
   const answer = wait(deadline);

@@ -21,12 +21,12 @@ function fieldOf(field: JsonValue): JsonValue {
 describe('the form of a question', () => {
   it.each<[string, JsonValue, JsonValue]>([
     [
-      'a text with its limits and words alone',
+      'a string with only its limits and texts',
       { type: 'string', title: 'A', maxLength: 3, pattern: '^(a+)+$', enumNames: ['x'], $ref: '#' },
       { title: 'A', maxLength: 3, type: 'string' },
     ],
     [
-      'a text without invisible characters',
+      'a string without invisible characters',
       { type: 'string', title: 'A\u202e' },
       { title: 'A', type: 'string' },
     ],
@@ -41,12 +41,12 @@ describe('the form of a question', () => {
       { type: 'array', items: { anyOf: [{ const: 'a' }] }, maxItems: 1 },
       { maxItems: 1, type: 'array', items: { type: 'string', enum: ['a'] } },
     ],
-    ['a default that fits', { type: 'integer', default: 3 }, { type: 'integer', default: 3 }],
-    ['no default that does not fit', { type: 'integer', default: '3' }, { type: 'integer' }],
+    ['a valid default', { type: 'integer', default: 3 }, { type: 'integer', default: 3 }],
+    ['no invalid default', { type: 'integer', default: '3' }, { type: 'integer' }],
     ['no object', { type: 'object', properties: {} }, null],
-    ['no list of anything', { type: 'array', items: { type: 'string' } }, null],
+    ['no list of other values', { type: 'array', items: { type: 'string' } }, null],
     ['nothing without a type', {}, null],
-    ['no text for a schema', 'string', null],
+    ['no string for a schema', 'string', null],
   ])('has %s', (_, said, read) => {
     expect(fieldOf(said)).toEqual(read);
   });
@@ -88,7 +88,7 @@ describe('the answer to a question', () => {
   ) as JsonObject;
   const fits = { text: 'ab', one: 'b', some: ['a', 'b'], count: 9, share: 0.5, sure: false };
 
-  it('fits, as a whole and in part', () => {
+  it('is valid, whole and in part', () => {
     expect([formFault(asked, fits), isComplete(asked, fits)]).toEqual([null, true]);
     expect([formFault(asked, {}), isComplete(asked, {})]).toEqual([null, false]);
     expect(isComplete(asked, { count: 1 })).toBe(true);
@@ -108,13 +108,13 @@ describe('the answer to a question', () => {
     ['count', { count: '5' }],
     ['share', { share: null }],
     ['sure', { sure: 'false' }],
-  ])('does not fit in %s (%j)', (field, values) => {
+  ])('is invalid in %s (%j)', (field, values) => {
     const answer = { ...fits, ...values };
     expect(formFault(asked, answer)).toBe(`the field ${field} has another form; see its schema`);
     expect(isComplete(asked, answer)).toBe(false);
   });
 
-  it('has no fields of its own', () => {
+  it('has no inherited fields', () => {
     expect(formFault(asked, { ...fits, other: 1 })).toBe('the question has no field other');
     expect(formFault(asked, { constructor: 'x' })).toBe('the question has no field constructor');
     expect(formFault(asked, 'yes')).toBe('answer is no object of fields');

@@ -28,11 +28,11 @@ it.each([
   ['./server.mjs', ['/usr/share']],
   [process.execPath, ['server.mjs']],
   ['no-such-program', []],
-])('finds nothing in %s %j', async (command, args) => {
+])('nothing is found in %s %j', async (command, args) => {
   expect(await found(command, args)).toEqual([]);
 });
 
-it('finds a program, a file, the value of an option and a path out of the folder', async () => {
+it('a program, a file, the value of an option and a path outside the folder are found', async () => {
   const path = join(other, 'server.mjs');
   expect(await found(path, [path, `--import=${path}`, '..'])).toEqual([
     { index: 0, place: ['command'], message: message(path) },
@@ -42,6 +42,6 @@ it('finds a program, a file, the value of an option and a path out of the folder
   ]);
 });
 
-it('skips servers over HTTP', async () => {
+it('servers over HTTP are skipped', async () => {
   expect(await hiddenFromServers([{ name: 'a', args: [] }], view)).toEqual([]);
 });

@@ -87,7 +87,7 @@ const shop = (url: string, headers: Record<string, string> = {}) => {
 };
 
 describe('a server over HTTP', () => {
-  it('is called through the way out, in the scope of the task, as the daemon', async () => {
+  it('is called through egress, in the scope of the task, as the daemon', async () => {
     const { url, asked } = await aServer(sdkServer().handle);
     const scope = { taskId: 't1', correlationId: 'k1', tags: { workflow_id: 'w' } };
     let current: typeof scope | null = null;
@@ -136,7 +136,7 @@ describe('a server over HTTP', () => {
     ]);
   });
 
-  it('is greeted anew once it has forgotten the session', async () => {
+  it('is initialized again after its session expired', async () => {
     const { handle, forget } = sdkServer();
     const { url } = await aServer(handle);
     const { call, log } = await connected(new PuppetFolder([]), [shop(url)], { random: () => 1 });
@@ -191,7 +191,7 @@ describe('a server over HTTP', () => {
       'refused: shop__echo failed: its server refused the call (HTTP 403: insufficient_scope, scope write)',
     ],
     [
-      'is asked too often',
+      'limits the rate',
       (_, response) =>
         response.writeHead(429, { 'retry-after': '90' }).end('{"error":"slow down"}'),
       'failed: shop__echo failed: its server answered with HTTP 429: slow down; try again in 1m30s',
@@ -223,7 +223,7 @@ describe('a server over HTTP', () => {
       'error -32003: shop__echo failed: read only',
     ],
     [
-      'says of an argument that there is no such session',
+      'reports a missing session in an argument error',
       (_, response, { id }) => {
         const error = { code: -32602, message: 'session 7 not found' };
         response.writeHead(400).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
@@ -231,7 +231,7 @@ describe('a server over HTTP', () => {
       'error -32602: shop__echo failed: session 7 not found',
     ],
     [
-      'accepts it and answers nothing',
+      'accepts the call and does not answer',
       (_, response) => response.writeHead(202).end(),
       'failed: shop__echo failed: its server answered with HTTP 202: and no answer',
     ],
@@ -254,7 +254,7 @@ describe('a server over HTTP', () => {
       'timeout: shop__echo took too long and was stopped; its outcome is unknown',
     ],
     [
-      'quotes what the agent signs in with',
+      "quotes the agent's credentials",
       (request, response, { id }) =>
         answer(response, {
           id,
@@ -263,7 +263,7 @@ describe('a server over HTTP', () => {
       'you are [redacted:credential]',
     ],
     [
-      'quotes in an error what the agent signs in with',
+      "quotes the agent's credentials in an error",
       (request, response, { id }) =>
         answer(response, {
           id,
@@ -271,7 +271,7 @@ describe('a server over HTTP', () => {
         }),
       'error -32001: shop__echo failed: no [redacted:credential], nor [redacted:credential]',
     ],
-  ])('that %s fails its call alone', async (_, handle, outcome) => {
+  ])('that %s fails only its call', async (_, handle, outcome) => {
     let turn = 0;
     const { url } = await aServer(
       byHand((request, response, body) => {
@@ -289,7 +289,7 @@ describe('a server over HTTP', () => {
     expect(await call('shop__echo')).toBe('');
   });
 
-  it('does not open its stream for news over and over', async () => {
+  it('does not have its event stream opened in a loop', async () => {
     const { url, asked } = await aServer((request, response, body) => {
       if (request.method === 'GET') {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -304,7 +304,7 @@ describe('a server over HTTP', () => {
     expect(asked.filter(({ method }) => method === 'GET')).toHaveLength(1);
   });
 
-  it('quotes nothing of what the agent signs in with when it does not greet', async () => {
+  it("that fails to initialize is reported without the agent's credentials", async () => {
     const { url } = await aServer((request, response, body) =>
       answer(response, {
         id: body.id,
@@ -320,7 +320,7 @@ describe('a server over HTTP', () => {
   });
 
   it.each(['for news', 'of a call'])(
-    'that asks without end in its stream %s is let go of',
+    'that sends endless requests in its stream %s is disconnected',
     async (which) => {
       const pings = Array.from(
         { length: 3_000 },
@@ -357,7 +357,7 @@ describe('a server over HTTP', () => {
       'answered with HTTP 405, as a server of the HTTP+SSE transport of 2024-11-05 does; write its address for streamable HTTP as url',
     ],
     [
-      'of another generation',
+      'of another protocol generation',
       (_, response, { id }) => {
         const data = { supported: ['2027-01-01'], requested: '2026-07-28' };
         const error = { code: -32022, message: 'unsupported protocol version', data };
@@ -366,13 +366,13 @@ describe('a server over HTTP', () => {
       'speaks MCP 2027-01-01, and the agent 2026-07-28 and older',
     ],
     [
-      'that greets in a version to come',
+      'that initializes with a future version',
       (_, response, { id }) =>
         answer(response, { id, result: { ...greeting, protocolVersion: '2099-01-01' } }),
       'speaks MCP 2099-01-01, and the agent 2026-07-28 and older',
     ],
     [
-      'that wants OAuth',
+      'that requires OAuth',
       (_, response) =>
         response
           .writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://a.example/"' })
@@ -380,23 +380,23 @@ describe('a server over HTTP', () => {
       'refused the agent (HTTP 401); it wants OAuth, so write its auth in service.yaml',
     ],
     [
-      'that greets with a number for its version',
+      'that initializes with a numeric version',
       (_, response, { id }) =>
         answer(response, { id, result: { ...greeting, protocolVersion: 7 } }),
       'does not follow MCP (protocolVersion of its answer is not what MCP has there)',
     ],
     [
-      'that is asked too often',
+      'that limits the rate',
       (_, response) => response.writeHead(429, { 'retry-after': '90' }).end(),
       'answered with HTTP 429; retry after 1m30s',
     ],
-  ])('%s is told by what is wrong', async (_, handle, fault) => {
+  ])('%s is reported with its fault', async (_, handle, fault) => {
     const { url } = await aServer(handle);
     const { warnings } = await connected(new PuppetFolder([]), [shop(url)]);
     expect(warnings()).toEqual([`mcp: shop ${fault}`]);
   });
 
-  it('that writes null for its next page has its tools', async () => {
+  it('with a null cursor has its tools', async () => {
     const { url } = await aServer((request, response, body) =>
       body?.method === 'tools/list'
         ? answer(response, { id: body.id, result: { ...list, nextCursor: null } })
@@ -406,7 +406,7 @@ describe('a server over HTTP', () => {
     expect([...tools.keys()]).toEqual(['shop__echo']);
   });
 
-  it('without tools says so', async () => {
+  it('without tools is reported', async () => {
     const { url } = await aServer((request, response, body) => {
       const result = { ...greeting, capabilities: {} };
       if (body?.method === 'initialize') return answer(response, { id: body.id, result });
@@ -416,7 +416,7 @@ describe('a server over HTTP', () => {
     expect(warnings()).toEqual(['mcp: shop offers no tools (its greeting lacks the capability)']);
   });
 
-  it.each([401, 403])('that answers with %d is left to a person', async (status) => {
+  it.each([401, 403])('that answers with %d needs a person', async (status) => {
     const { url } = await aServer((_, response) => response.writeHead(status).end());
     const { log, call } = await connected(new PuppetFolder([]), [shop(url)]);
     const message = `mcp: shop refused the agent (HTTP ${status}); check its headers in service.yaml`;
@@ -424,7 +424,7 @@ describe('a server over HTTP', () => {
     expect(await call('shop__echo')).toBe('no tool shop__echo');
   });
 
-  it('that is not there says so', async () => {
+  it('that is not reachable is reported', async () => {
     const { warnings } = await connected(new PuppetFolder([]), [shop('http://127.0.0.1:2/mcp')]);
     expect(warnings()).toEqual(['mcp: shop could not be reached (ECONNREFUSED)']);
   });

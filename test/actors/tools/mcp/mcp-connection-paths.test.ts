@@ -62,7 +62,7 @@ async function openServer(actors: readonly AnyActorRef[]) {
   } satisfies LinkedService & { news: unknown };
 }
 
-describe('the shortest paths of a connection, before an MCP server', () => {
+describe('the shortest paths of a connection to an MCP server', () => {
   walkChart(connectionMachine, { ...ofEach, ...refusedForGood(true) }, openServer, {
     passing: ['draining.opening', 'draining.pausing'],
     look: ({ news }, { value }) => expect(news.size).toBe(carries(value) ? 1 : 0),

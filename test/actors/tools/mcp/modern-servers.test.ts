@@ -43,7 +43,7 @@ async function modernHttp(first: readonly object[], plays: object = {}) {
 }
 
 describe('a server of MCP 2026-07-28 over HTTP', () => {
-  it('is found out, and gets version, capabilities and headers with each request', async () => {
+  it('is detected, and gets version, capabilities and headers with each request', async () => {
     const amount = { type: 'integer', 'x-mcp-header': 'Amount' };
     const inputSchema = { type: 'object', properties: { amount } };
     const { shop, asked, methods } = await modernHttp([listed('pay', { inputSchema })]);
@@ -76,7 +76,7 @@ describe('a server of MCP 2026-07-28 over HTTP', () => {
     ).toEqual(['2026-07-28', 'tools/call', 'pay', '5', null]);
   });
 
-  it('has the tools that are fit, and loses one odd tool alone', async () => {
+  it('has its valid tools, and loses only an invalid one', async () => {
     const odd = { name: 'odd', description: 7, inputSchema: { type: 'object', required: null } };
     const { shop } = await modernHttp([listed('echo'), odd, listed('list', { inputSchema: [7] })]);
     const { tools, warnings } = await connected(new PuppetFolder([]), [shop]);
@@ -107,7 +107,7 @@ describe('a server of MCP 2026-07-28 over HTTP', () => {
     expect(progress).toEqual([{ progress: 1, message: 'half way' }]);
   });
 
-  it('has a tool that it changes withheld, as it says so on the stream for news', async () => {
+  it('has a changed tool withheld, as the event stream reports it', async () => {
     const { shop, methods, offer, announce } = await modernHttp([listed('echo')]);
     const { tools } = await connected(new PuppetFolder([]), [shop]);
     await vi.waitUntil(() => methods().includes('subscriptions/listen'), patient);
@@ -116,7 +116,7 @@ describe('a server of MCP 2026-07-28 over HTTP', () => {
     await vi.waitFor(() => expect([...tools.keys()]).toEqual([]), patient);
   });
 
-  it('gives no call to a tool that it changed in silence', async () => {
+  it('gets no call of a tool that it changed silently', async () => {
     const { shop, offer } = await modernHttp([listed('echo')]);
     const { tools } = await connected(new PuppetFolder([]), [shop]);
     const tool = tools.get('shop__echo');
@@ -137,7 +137,7 @@ describe('a server of MCP 2026-07-28 over stdio', () => {
   const shop = (tools: readonly object[], env: Record<string, string> = {}) =>
     puppetConfig({ args: [program], env: { TOOLS: JSON.stringify(tools), ...env } });
 
-  it.each(['reject', 'stateless'])('is found out (%s)', async (legacy) => {
+  it.each(['reject', 'stateless'])('is detected (%s)', async (legacy) => {
     const servers = [shop([listed('echo')], { LEGACY: legacy })];
     const { call, warnings } = await connected(new PuppetFolder([]), servers);
     expect(await call('shop__echo', { a: 1 })).toBe('{"a":1}');

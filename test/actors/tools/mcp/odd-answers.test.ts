@@ -13,7 +13,7 @@ describe('an answer of a server over stdio', () => {
   it.each<[string, JsonObject, string, object?]>([
     ['of text', { result: { content: said('fine') } }, 'fine'],
     [
-      'with null for what is optional',
+      'with null for optional fields',
       { result: { content: said('fine'), isError: null, structuredContent: null, _meta: null } },
       'fine',
     ],
@@ -23,31 +23,27 @@ describe('an answer of a server over stdio', () => {
       '{"a":1}',
       { structured: { a: 1 } },
     ],
-    ['with a text for its content', { result: { content: 'just text' } }, 'just text'],
+    ['with a string as its content', { result: { content: 'just text' } }, 'just text'],
     [
-      'with one part for its content',
+      'with one part as its content',
       { result: { content: { type: 'text', text: 'one part' } } },
       'one part',
     ],
-    ['with texts for its content', { result: { content: ['one', 'two'] } }, 'one\ntwo'],
+    ['with strings as its content', { result: { content: ['one', 'two'] } }, 'one\ntwo'],
     ['with null among its content', { result: { content: [null, ...said('fine')] } }, 'fine'],
-    ['with an object for its content', { result: { content: { total: 3 } } }, '{"total":3}'],
+    ['with an object as its content', { result: { content: { total: 3 } } }, '{"total":3}'],
     ['without content', { result: {} }, ''],
-    ['of before 2024-11-05', { result: { toolResult: 'old answer' } }, 'old answer'],
-    ['of before 2024-11-05, with data', { result: { toolResult: { total: 3 } } }, '{"total":3}'],
+    ['from before 2024-11-05', { result: { toolResult: 'old answer' } }, 'old answer'],
+    ['from before 2024-11-05, with data', { result: { toolResult: { total: 3 } } }, '{"total":3}'],
+    ['with an exact number from before 2024-11-05', { result: { toolResult: [1, 2] } }, '[1,2]'],
     [
-      'with a number of before 2024-11-05 that is exact',
-      { result: { toolResult: [1, 2] } },
-      '[1,2]',
-    ],
-    [
-      'with data that its text does not hold',
+      'with data that its text does not contain',
       { result: { content: said('2 rows'), structuredContent: rows } },
       '2 rows\n{"rows":[{"id":1},{"id":2}]}',
       { structured: rows },
     ],
     [
-      'with data that its text holds',
+      'with data that its text contains',
       { result: { content: said(JSON.stringify(rows, null, 2)), structuredContent: rows } },
       JSON.stringify(rows, null, 2),
       { structured: rows },
@@ -59,13 +55,13 @@ describe('an answer of a server over stdio', () => {
       { structured: { result: 'A-1042' } },
     ],
     [
-      'with a number that its text has in another',
+      'with a number in another notation than its text',
       { result: { content: said('10 left'), structuredContent: { left: 1 } } },
       '10 left\n{"left":1}',
       { structured: { left: 1 } },
     ],
     [
-      'with a list for its data',
+      'with a list as its data',
       { result: { content: [], structuredContent: [1, 2] } },
       '[1,2]',
       { structured: [1, 2] },
@@ -86,12 +82,12 @@ describe('an answer of a server over stdio', () => {
       { parts: [image, { type: 'resource', resource: { uri: 'file:///a', blob: 'AAAA' } }] },
     ],
     [
-      'with an error beside it that is null',
+      'with a null error next to its result',
       { result: { content: said('fine') }, error: null },
       'fine',
     ],
     [
-      'with a result beside its error that is null',
+      'with a result next to its null error',
       { result: null, error: { code: -32000, message: 'broken', data: null } },
       'error -32000: shop__answer failed: broken',
     ],
@@ -101,21 +97,21 @@ describe('an answer of a server over stdio', () => {
       'fine',
     ],
     ['with null for its result', { result: null }, noMessage('its result is null')],
-    ['with a text for its result', { result: 'done' }, noMessage('its result is a text')],
-    ['with a list for its result', { result: [] }, noMessage('its result is a list')],
+    ['with a string as its result', { result: 'done' }, noMessage('its result is a text')],
+    ['with a list as its result', { result: [] }, noMessage('its result is a list')],
     [
-      'with a text for the code of its error',
+      'with a string as its error code',
       { error: { code: 'E42', message: 'broken' } },
       failed('broken ("E42")'),
     ],
-    ['with a text for its error', { error: 'broken' }, failed('broken')],
+    ['with a string as its error', { error: 'broken' }, failed('broken')],
     [
       'with an error without a message',
       { error: { code: -32000 } },
       'error -32000: shop__answer failed: an error without a message',
     ],
     [
-      'that asks for a sign-in in a browser',
+      'that requires a sign-in in a browser',
       {
         error: {
           code: -32042,
@@ -135,7 +131,7 @@ describe('an answer of a server over stdio', () => {
       'error -32042: shop__answer failed: Sign in first; a person opens https://login.example.com/x first, then try again',
     ],
     [
-      'that asks for a sign-in elsewhere than in a browser',
+      'that requires a sign-in elsewhere',
       {
         error: {
           code: -32042,
@@ -154,7 +150,7 @@ describe('an answer of a server over stdio', () => {
     expect(more).toEqual(isError ? [] : [extras ?? {}]);
   });
 
-  it('shows neither in its text nor beside it what the agent signs in with', async () => {
+  it("shows the agent's credentials neither in its text nor next to it", async () => {
     const env = { SHOP_TOKEN: 'sesame-open', SHOP_REGION: 'us-east-1' };
     const result = {
       content: [
@@ -181,7 +177,7 @@ describe('an answer of a server over stdio', () => {
       '2512292042121000001',
     ],
     [
-      'a server that writes each field of its greeting',
+      'a server that writes each field of its initialization',
       '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":null},"serverInfo":{"name":"x","version":null},"instructions":null}}',
       '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":""}}}',
     ],
@@ -191,11 +187,11 @@ describe('an answer of a server over stdio', () => {
       '[{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the answer is no message of MCP: its result is null"}}]',
     ],
     [
-      'a message that is whole',
+      'a complete message',
       '{"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}',
       '{"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}',
     ],
-    ['what is no JSON', 'starting up', 'starting up'],
+    ['invalid JSON', 'starting up', 'starting up'],
   ])('reads %s', (_, text, read) => {
     expect(readableMessage(text)).toContain(read);
   });

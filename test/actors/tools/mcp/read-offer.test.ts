@@ -8,7 +8,7 @@ import { listed } from './puppet.ts';
 const deep = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) as object;
 
 describe('readOffer', () => {
-  it('takes a tool as it is, and its hash tells of every change of it', () => {
+  it('reads a tool unchanged, and its hash changes with every change of it', () => {
     const { tools, unusable } = readOffer('shop', [listed('refund')]);
     expect(unusable).toEqual([]);
     expect(tools).toEqual([
@@ -45,31 +45,31 @@ describe('readOffer', () => {
       'has a name that no model can call; one is letters, digits, _, -, . and /, at most 122 of them',
     ],
     [
-      'a schema of a text',
+      'a schema of a string',
       listed('a', { inputSchema: { type: 'string' } }),
       'does not accept named arguments (its inputSchema has no type: object)',
     ],
     [
-      'a schema that is none',
+      'an invalid schema',
       listed('a', { inputSchema: 'object' }),
       'does not accept named arguments (its inputSchema has no type: object)',
     ],
     [
-      'a schema without a bottom',
+      'an endless schema',
       listed('a', { inputSchema: { type: 'object', ...deep } }),
       'has an inputSchema of more than 32 levels',
     ],
     [
-      'a schema as long as a book',
+      'a huge schema',
       listed('a', { inputSchema: { type: 'object', title: 'x'.repeat(20_000) } }),
       'has an inputSchema of more than 16 KiB',
     ],
-  ])('leaves out %s', (_, entry, reason) => {
+  ])('omits %s', (_, entry, reason) => {
     const { tools, unusable } = readOffer('shop', [entry]);
     expect([tools, unusable.map((one) => one.reason)]).toEqual([[], [reason]]);
   });
 
-  it('takes the first of two tools that a rule could not tell apart', () => {
+  it('takes the first of two tools that a rule could not distinguish', () => {
     const { tools, unusable } = readOffer(
       'shop',
       ['pay_out', 'pay-out', 'pay_out'].map((name) => listed(name)),
@@ -81,7 +81,7 @@ describe('readOffer', () => {
     ]);
   });
 
-  it('cuts descriptions, and takes out what nobody would see', () => {
+  it('cuts descriptions, and removes invisible characters', () => {
     const hidden = 'Pays.\u202E\u200B\u{E0041}\u0007 Really.';
     const schema = {
       type: 'object',
@@ -97,13 +97,13 @@ describe('readOffer', () => {
     });
   });
 
-  it('shows names of others on one line, cut', () => {
+  it('shows foreign names on one line, cut', () => {
     const { unusable } = readOffer('shop', [listed(`a\n\u001b[2J${'b'.repeat(1_000)}`)]);
     expect(unusable[0]?.name).toMatch(/^a \\u001b\[2Jb{1,300}$/);
     expect(unusable[0]?.name.length).toBeLessThanOrEqual(310);
   });
 
-  it('has names with dots and slashes, which are mapped on the way to a model', () => {
+  it('accepts names with dots and slashes, which are mapped for a model', () => {
     const names = ['repo.list', 'repo/list', 'n'.repeat(80)];
     const { tools } = readOffer(
       'shop',
@@ -116,7 +116,7 @@ describe('readOffer', () => {
     for (const name of sent) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
   });
 
-  it('never throws, whatever the list holds', () => {
+  it('never throws, for any content of the list', () => {
     fc.assert(
       fc.property(
         fc.array(

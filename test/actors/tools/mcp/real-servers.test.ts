@@ -12,7 +12,7 @@ function programOf(manifest: string): string {
   return join(dirname(manifest), Object.values(bin)[0] ?? '');
 }
 
-it('reads and writes files through the reference server', async () => {
+it('the reference server reads and writes files', async () => {
   const folder = new PuppetFolder([]);
   writeFileSync(join(folder.path, 'order.txt'), 'A-1042');
   const args = [
@@ -32,7 +32,7 @@ it('reads and writes files through the reference server', async () => {
   expect(warnings()).toEqual([]);
 });
 
-it('plays with the server that has everything', async () => {
+it('the reference server with all features works', async () => {
   const folder = new PuppetFolder([]);
   const args = [
     programOf(require.resolve('@modelcontextprotocol/server-everything/package.json')),

@@ -44,7 +44,7 @@ describe('a call that its server has certainly not run', () => {
       (response) =>
         response.writeHead(400).end(rpc(null, -32000, 'Bad Request: No valid session ID provided')),
     ],
-  ])('for a session that is gone (%s) is made once more', async (_, refuse) => {
+  ])('is repeated once for a lost session (%s)', async (_, refuse) => {
     const { url, ran, sessions } = await forgetfulServer(refuse);
     const { call } = await connected(new PuppetFolder([]), [shop(url)]);
     expect(await call('shop__pay', { amount: 5 })).toBe('paid');
@@ -52,7 +52,7 @@ describe('a call that its server has certainly not run', () => {
   });
 
   it.each(['ECONNREFUSED', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'])(
-    'as it was not reached (%s) is made once more',
+    'is repeated once after a failed connection (%s)',
     async (code) => {
       const { url, ran } = await forgetfulServer((response) => response.writeHead(404).end());
       let isDown = true;
@@ -76,7 +76,7 @@ describe('a call that its server has certainly not run', () => {
     },
   );
 
-  it('has its tool looked at anew on a new connection', async () => {
+  it('has its tool checked again on a new connection', async () => {
     const { url, ran, restart } = await forgetfulServer((response) =>
       response.writeHead(404).end(),
     );
@@ -88,7 +88,7 @@ describe('a call that its server has certainly not run', () => {
     expect(ran).toEqual([{ amount: 7 }]);
   });
 
-  it('is made no more once its server offers another tool of its name', async () => {
+  it('is not repeated once its server offers another tool with its name', async () => {
     const forget: Refusal = (response) => response.writeHead(404).end();
     const { url, ran } = await forgetfulServer(
       forget,
@@ -134,7 +134,7 @@ describe('a call that its server has certainly not run', () => {
       'failed: shop__pay failed: its server answered with HTTP 307',
     ],
     [
-      'shows the outcome at an address that is not there',
+      'reports the outcome at a missing address',
       (response) => response.writeHead(303, { location: nowhere }).end(),
       'failed: shop__pay failed: its server answered with HTTP 303',
     ],
@@ -159,7 +159,7 @@ describe('a call that its server has certainly not run', () => {
     expect(ran).toEqual([{ amount: 5 }]);
   });
 
-  it('is of the same tool on a new session', async () => {
+  it('uses the same tool on a new session', async () => {
     const { url, sessions } = await forgetfulServer((response) => response.writeHead(404).end());
     const { call, tools } = await connected(new PuppetFolder([]), [shop(url)]);
     const before = await tools.get('shop__pay')?.identity?.();

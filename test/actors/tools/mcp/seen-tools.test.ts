@@ -10,8 +10,8 @@ const withheld = (tool: string, why: string) =>
 const isChanged = 'its description or its arguments have changed';
 const isNew = 'it has not been accepted yet';
 
-describe('what somebody has seen of a server', () => {
-  it('is taken at its word once, and what it changes afterwards is withheld', async () => {
+describe('the accepted tools of a server', () => {
+  it('are trusted at first, and later changes are withheld', async () => {
     const folder = new PuppetFolder([listed('pay'), listed('echo')]);
     const first = await connected(folder, [puppetConfig()]);
     expect([[...first.tools.keys()], first.warnings()]).toEqual([['shop__pay', 'shop__echo'], []]);
@@ -25,7 +25,7 @@ describe('what somebody has seen of a server', () => {
     expect(await second.call('shop__pay')).toBe('no tool shop__pay');
   });
 
-  it('withholds what a server changes while it runs, and gives it once it is accepted', async () => {
+  it('include a tool changed at run time only after its acceptance', async () => {
     const folder = new PuppetFolder([listed('pay'), listed('echo')]);
     const { tools, seen, warnings } = await connected(folder, [puppetConfig()]);
     folder.offer([changed, listed('echo')]);
@@ -37,7 +37,7 @@ describe('what somebody has seen of a server', () => {
     expect(seen.accept('shop', null)).toEqual([]);
   }, 40_000);
 
-  it('has the audit log say what is withheld and what was accepted, each once', async () => {
+  it('have audit events for withheld and accepted ones, each once', async () => {
     const folder = new PuppetFolder([listed('pay'), listed('echo')]);
     await (await connected(folder, [puppetConfig()])).stop();
     folder.offer([changed, listed('echo'), listed('more')]);
@@ -66,7 +66,7 @@ describe('what somebody has seen of a server', () => {
     expect((await connected(folder, [puppetConfig()])).events).toEqual([]);
   }, 60_000);
 
-  it('is told of an acceptance again when the audit log could not be written', async () => {
+  it('are reported again when the audit log could not be written', async () => {
     const folder = new PuppetFolder([listed('pay')]);
     await (await connected(folder, [puppetConfig()])).stop();
     folder.offer([changed]);
@@ -79,7 +79,7 @@ describe('what somebody has seen of a server', () => {
     expect(events.map(({ event }) => event)).toEqual(['mcp_tool_accepted']);
   }, 60_000);
 
-  it('knows a tool again that was gone for a while', async () => {
+  it('still include a tool that was missing for a while', async () => {
     const folder = new PuppetFolder([listed('pay'), listed('echo')]);
     await (await connected(folder, [puppetConfig()])).stop();
     folder.offer([listed('echo')]);
@@ -89,7 +89,7 @@ describe('what somebody has seen of a server', () => {
     expect([[...again.tools.keys()], again.warnings()]).toEqual([['shop__pay', 'shop__echo'], []]);
   });
 
-  it('is no news of a tool that the settings name when it first comes', async () => {
+  it('include a tool that the settings name when it first appears', async () => {
     const folder = new PuppetFolder([listed('echo')]);
     const server = puppetConfig({ tools: { allow: ['echo', 'pay'] } });
     const first = await connected(folder, [server]);
@@ -112,7 +112,7 @@ describe('what somebody has seen of a server', () => {
     ]);
   });
 
-  it('counts nothing as seen while its file cannot be read', async () => {
+  it('are empty while their file cannot be read', async () => {
     const folder = new PuppetFolder([listed('pay')]);
     await (await connected(folder, [puppetConfig()])).stop();
     const path = `${folder.path}/.service/mcp-tools.json`;
@@ -126,7 +126,7 @@ describe('what somebody has seen of a server', () => {
     ]);
   });
 
-  it('gives no tool a name that another tool has', async () => {
+  it('never include two tools with one name', async () => {
     const folder = new PuppetFolder([listed('pay')]);
     const mine = { ...(await connected(folder, [puppetConfig()])).tools.get('shop__pay')! };
     const tools = new Map([['shop--pay', { ...mine, name: 'shop--pay', description: 'Mine.' }]]);
@@ -137,7 +137,7 @@ describe('what somebody has seen of a server', () => {
     ]);
   });
 
-  it('gives only the tools that the settings do not deny', async () => {
+  it('do not include tools that the settings deny', async () => {
     const folder = new PuppetFolder(['pay', 'echo', 'wrong'].map((name) => listed(name)));
     const denying = await connected(folder, [puppetConfig({ tools: { deny: ['pay'] } })]);
     expect([...denying.tools.keys()]).toEqual(['shop__echo', 'shop__wrong']);

@@ -41,7 +41,7 @@ const refreshed = (asked: Record<string, string>[]) =>
   asked.filter(({ grant_type: type }) => type === 'refresh_token').length;
 
 describe('the tokens of a server', () => {
-  it('are renewed before their end, once for all daemons', async () => {
+  it('are renewed before they expire, once for all daemons', async () => {
     const { issuer, clock, open, first } = await daemons();
     const others = [open(), open()];
     expect(await first.token()).toBe('access-1');
@@ -70,7 +70,7 @@ describe('the tokens of a server', () => {
     expect(first.secrets).toEqual(['access-2', 'refresh-2', 'access-1', 'refresh-1']);
   });
 
-  it('need a person once the issuer takes the refresh token no more', async () => {
+  it('need a person once the issuer refuses the refresh token', async () => {
     const { issuer, first } = await daemons();
     await fetch(`${issuer.issuer}/token`, {
       method: 'POST',
@@ -90,7 +90,7 @@ describe('the tokens of a server', () => {
     }
   });
 
-  it('stay in use while the store does not work, and are not renewed without it', async () => {
+  it('stay in use while the store fails, and are not renewed without it', async () => {
     const { issuer, clock, database, first } = await daemons();
     database.exec('DROP TABLE web_records');
     expect(await first.token()).toBe('access-1');
@@ -108,20 +108,20 @@ describe('the tokens of a server', () => {
   });
 });
 
-it('starts no sign-in at an issuer without PKCE', async () => {
+it('a sign-in is refused at an issuer without PKCE', async () => {
   const { issuer, open } = await daemons();
   issuer.metadata = { code_challenge_methods_supported: ['plain'] };
   await expect(open().startLogin(redirect)).rejects.toThrow('has an issuer without PKCE (S256)');
 });
 
-it('forgets a sign-in after ten minutes', async () => {
+it('a sign-in expires after ten minutes', async () => {
   const { issuer, clock, first } = await daemons();
   const query = issuer.signIn(await first.startLogin(redirect));
   clock.advance(600_000);
   await expect(first.finishLogin(query)).rejects.toThrow('has no such sign-in under way');
 });
 
-it('starts no sign-in at another issuer than the one that the server named first', async () => {
+it("a sign-in is refused at another issuer than the server's first one", async () => {
   const { issuer, open } = await daemons();
   const own = `${issuer.issuer}/mcp`;
   let named = issuer.issuer;
@@ -141,7 +141,7 @@ it('starts no sign-in at another issuer than the one that the server named first
   await expect(shop.startLogin(redirect)).rejects.toThrow('got no token from its issuer');
 });
 
-it('asks nothing without a time limit, which a server could use to hold all sign-ins', async () => {
+it('every sign-in request has a time limit, so that a server cannot block others', async () => {
   const { issuer, open } = await daemons();
   const asked: [string, boolean][] = [];
   const asks: typeof globalThis.fetch = async (input, init) => {
@@ -154,7 +154,7 @@ it('asks nothing without a time limit, which a server could use to hold all sign
   expect(asked.filter(([, isLimited]) => !isLimited)).toEqual([]);
 });
 
-it('a daemon whose renewal takes too long does not end the right of the next one', async () => {
+it("a daemon with a slow renewal does not release the next one's lock", async () => {
   const clock = new ManualClock(1_000_000);
   const records = new SqliteWebRecords(emptyTables());
   const vaultOf = (owner: string) =>

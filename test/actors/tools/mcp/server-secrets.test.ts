@@ -15,7 +15,7 @@ it.each([
   'DB_PASSWORD_2',
   'APIKEY',
   'GITLAB_PAT',
-])('the variable %s holds a secret', (name) => {
+])('the variable %s contains a secret', (name) => {
   expect(secretsOf({ [name]: 'sesame-open' })).toEqual(['sesame-open']);
 });
 
@@ -29,12 +29,12 @@ it.each([
   'TOKENIZER',
   'KEYBOARD',
   'PATH',
-])('the variable %s holds no secret, unless one was filled in', (name) => {
+])('the variable %s contains no secret, unless one was filled in', (name) => {
   expect(secretsOf({ [name]: 'us-east-1' })).toEqual([]);
   expect(secretsOf({ [name]: 'a/us-east-1' }, {}, ['us-east-1'])).toEqual(['us-east-1']);
 });
 
-it('what a header signs in with is a secret, and each word of it', () => {
+it('the credentials of a header are a secret, and each word of them', () => {
   const headers = {
     ...{ Authorization: 'Bearer sesame1', 'X-Api-Key': 'a1b2c3d4', Cookie: 'sid=f00f00f00' },
     ...{ Accept: 'application/json', 'X-Region': 'us-east-1' },
@@ -44,13 +44,13 @@ it('what a header signs in with is a secret, and each word of it', () => {
   ]);
 });
 
-it('the password in an address is a secret, and the address is none', () => {
+it('the password in an address is a secret, and the address is not', () => {
   expect(secretsOf({ DATABASE_URL: 'postgres://app:open%20sesame@db.example.com/shop' })).toEqual([
     ...['open%20sesame', 'open sesame'],
   ]);
 });
 
-it('a key in the address of a server is shown nowhere', () => {
+it('a key in the address of a server is never shown', () => {
   const { command: _, ...shop } = puppetConfig({
     url: 'https://shop.example.com/s/open-sesame/mcp?shopApiKey=sesame-open&lang=english-gb',
     args: [],

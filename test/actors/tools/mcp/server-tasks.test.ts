@@ -19,7 +19,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
   /** How the end of a task is asked for. */
   const end = isModern ? ['tasks/get'] : ['tasks/get', 'tasks/result'];
 
-  it('has its result, once the server says that it has ended, and its messages as progress', async () => {
+  it('has its result once the server reports the end, and its messages as progress', async () => {
     const result = text('built', { structuredContent: { parts: 3 } });
     let polls = 0;
     const { shop, about, asked } = await taskServer(generation, {
@@ -59,7 +59,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     expect(await call('works__build')).toMatch(/^error -32603: .*12345678901234567890/);
   });
 
-  it('fails as the server says', async () => {
+  it("fails with the server's message", async () => {
     const error = { code: -32_050, message: 'no bricks' };
     const { shop } = await taskServer(generation, {
       'tasks/get': ({ taskId }) => stateIn(generation, taskId, { status: 'failed', error }),
@@ -71,7 +71,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     expect(await call('works__build')).toBe('error -32050: works__build failed: no bricks');
   });
 
-  it('shows none of the credentials that its server quotes, and the start of a long message', async () => {
+  it('shows no credential that its server quotes, and only the start of a long message', async () => {
     const error = { code: -32_050, message: 'no sesame-open' };
     const statusMessage = `sesame-open ${'x'.repeat(1_000_000)}`;
     let polls = 0;
@@ -97,7 +97,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     ]);
   });
 
-  it('is asked for after a second at first, and twice a minute when it is old, unless its server wants it less often', async () => {
+  it('is polled after a second at first, and twice a minute later, or less often if the server requests it', async () => {
     const clock = new ManualClock(600_000);
     const works = await taskServer(generation);
     const folder = new PuppetFolder([]);
@@ -127,7 +127,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
   it.each([
     ['canceled', 'cancelled', 'canceled', 'its server canceled it; its outcome is unknown', []],
     [
-      'in want of input',
+      'without input',
       'input_required',
       'input refused',
       'its server asks for input, which the agent refuses',
@@ -142,7 +142,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     expect(about()).toEqual(['tasks/get', ...then]);
   });
 
-  it('is canceled at the server when its whole time is over, however often it says that it works', async () => {
+  it('is canceled at the server at its time limit, with any progress', async () => {
     const { shop, about } = await taskServer(generation);
     const limits = { timeout: 200, total: 1_500, connect: 10_000 };
     const { call } = await connected(new PuppetFolder([]), [shop], { limits });
@@ -169,7 +169,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     },
   );
 
-  it('is followed over a time in which its server is away', async () => {
+  it('is followed while its server is temporarily away', async () => {
     const works = await taskServer(generation, { 'tasks/result': () => text('built') });
     const { call } = await connected(new PuppetFolder([]), [works.shop]);
     const called = call('works__build');
@@ -188,7 +188,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
       'wrong task: works__build failed: its server answered with the task of another call; its outcome is unknown',
     ],
     [
-      'a state that is none',
+      'an invalid state',
       (taskId) => stateIn(generation, taskId, { status: 'resting' }),
       'failed: works__build failed: its server does not follow MCP (status of its answer is not what MCP has there)',
     ],
@@ -210,7 +210,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     expect(await call('works__build')).toBe(outcome);
   });
 
-  it('fails alone when the id of its task is too long to be kept', async () => {
+  it('fails alone when the id of its task is too long', async () => {
     const task = stateIn(generation, 'w'.repeat(1024 * 1024));
     const answer = isModern ? { resultType: 'task', ...task } : { task };
     const { shop, about } = await taskServer(generation, { 'tools/call': () => answer });
@@ -221,7 +221,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     expect([about(), detached]).toEqual([[], []]);
   });
 
-  it('does not get the task of another call that is under way', async () => {
+  it('does not get the task of another running call', async () => {
     const { shop, about } = await taskServer(generation);
     const { call } = await connected(new PuppetFolder([]), [shop]);
     const stop = new AbortController();
@@ -235,7 +235,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     expect(await first).toContain('was stopped');
   });
 
-  it('fails alone when its result is none', async () => {
+  it('fails alone when its result is invalid', async () => {
     const { shop } = await taskServer(generation, {
       'tasks/get': ({ taskId }) =>
         stateIn(generation, taskId, { status: 'completed', ...(isModern ? { result: 7 } : {}) }),
@@ -249,7 +249,7 @@ describe.each(generations)('a call that a server of %s continues as a task', (ge
     );
   });
 
-  it('is followed by the next start, at the same server alone, and for what is left of its time', async () => {
+  it('is followed after the next start, at the same server only, for the rest of its time', async () => {
     const { shop, plays } = await taskServer(generation, {
       'tasks/get': ({ taskId }) => ended(taskId, text(`built ${taskId}`)),
       'tasks/result': ({ taskId }) => text(`built ${taskId}`),
@@ -285,7 +285,7 @@ it('a call of a tool without tasks is made without one', async () => {
   expect(asked.at(-1)?.params).not.toHaveProperty('task');
 });
 
-it('a task that a server of 2025 made unasked is no result', async () => {
+it('an unrequested task of a server of 2025 is no result', async () => {
   const task = stateIn('2025-11-25', 'w-1');
   const { shop, about } = await taskServer('2025-11-25', { 'tools/call': () => ({ task }) });
   const { call } = await connected(new PuppetFolder([]), [shop]);
@@ -294,7 +294,7 @@ it('a task that a server of 2025 made unasked is no result', async () => {
 });
 
 it.each([true, false])(
-  'a task whose server asks for input and sends neither a question nor a result is canceled with its call (late: %s)',
+  'a task whose server requests input and sends neither a question nor a result is canceled with its call (late: %s)',
   async (isLate) => {
     const { shop, about } = await taskServer('2025-11-25', {
       'tasks/get': ({ taskId }) => stateIn('2025-11-25', taskId, { status: 'input_required' }),

@@ -37,7 +37,7 @@ function store() {
   return { clock, start };
 }
 
-it('lets a daemon in a new folder trust what the others have accepted, and nothing else', async () => {
+it('a daemon in a new folder trusts only the tools that the others have accepted', async () => {
   const { start } = store();
   const first = await start();
   expect(await first.take('a')).toBe('accepted');
@@ -46,7 +46,7 @@ it('lets a daemon in a new folder trust what the others have accepted, and nothi
   expect(await second.take('a')).toBe('accepted');
 });
 
-it('has an acceptance at one daemon count at all, also after a restart', async () => {
+it('an acceptance at one daemon counts at every daemon, also after a restart', async () => {
   const { clock, start } = store();
   const [first, second] = [await start(), await start()];
   expect([await first.take('a'), await second.take('a')]).toEqual(['accepted', 'accepted']);

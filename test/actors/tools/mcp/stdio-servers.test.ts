@@ -21,7 +21,7 @@ function isAlive(pid: string): boolean {
 }
 
 describe('a server over stdio', () => {
-  it('gives the agent its tools, and is called with the arguments as they are', async () => {
+  it('provides its tools, and is called with unchanged arguments', async () => {
     const folder = new PuppetFolder([listed('echo'), listed('wrong')]);
     const { tools, call } = await connected(folder, [puppetConfig()]);
     expect([...tools.keys()]).toEqual(['shop__echo', 'shop__wrong']);
@@ -34,7 +34,7 @@ describe('a server over stdio', () => {
     expect(await call('shop__wrong')).toBe('failed: shop__wrong failed: the till is stuck');
   });
 
-  it('has nothing of the environment of the daemon', async () => {
+  it('gets no variable of the daemon', async () => {
     const folder = everyTool();
     const env = { PUPPET_DIR: folder.path, MODE: 'test', PUPPET_TOKEN: 'sesame-open' };
     const { call } = await connected(folder, [puppetConfig({ env })]);
@@ -52,13 +52,13 @@ describe('a server over stdio', () => {
     expect(await call('shop__where')).toBe(folder.path);
   });
 
-  it('shows texts as they are, structured results as JSON, and of the rest that it is there', async () => {
+  it('returns texts unchanged, structured results as JSON, and other parts as a note', async () => {
     const { call } = await connected(everyTool(), [puppetConfig()]);
     expect(await call('shop__picture')).toBe('[image: image/png, 3 bytes]\n[resource: file:///a]');
     expect(await call('shop__data')).toBe('{"total":3}');
   });
 
-  it('fails a call in one sentence, whatever it comes to, and serves the next', async () => {
+  it('fails a call with one message, for any failure, and serves the next one', async () => {
     const { call, tools } = await connected(everyTool(), [puppetConfig()]);
     expect(await call('shop__broken')).toBe('error -32603: shop__broken failed: it broke');
     expect(await call('shop__big')).toBe(
@@ -76,7 +76,7 @@ describe('a server over stdio', () => {
     expect(tools.size).toBe(calls.length + others.length);
   }, 60_000);
 
-  it('has no longer for a call than a script has', async () => {
+  it('has the time limit of a script for a call', async () => {
     const folder = everyTool();
     const limits = { timeout: 500, connect: 10_000 };
     const { call } = await connected(folder, [puppetConfig()], { limits });
@@ -86,7 +86,7 @@ describe('a server over stdio', () => {
     await vi.waitUntil(() => folder.told.includes('notifications/cancelled'), patient);
   });
 
-  it('has longer for a call with each progress, up to the whole of its time', async () => {
+  it('has more time with each progress, up to the limit of the call', async () => {
     const folder = new PuppetFolder(['slow', 'hang'].map((name) => listed(name)));
     const patience = puppetConfig({ timeout: 700, total_timeout: 60_000 });
     const till = puppetConfig({ name: 'till', timeout: 700, total_timeout: 900 });
@@ -97,7 +97,7 @@ describe('a server over stdio', () => {
     );
   });
 
-  it('says where a call waits for a person, and of one that it calls off that it never ran', async () => {
+  it('reports that a call waits for a person, and that a canceled one never ran', async () => {
     const folder = new PuppetFolder([listed('held')]);
     const { call, waits } = await connected(folder, [puppetConfig({ timeout: 500 })]);
     const wait = { at: 'shop', for: 'channel:slack:#ops', until: '2026-01-01T00:00:00.000Z' };
@@ -113,7 +113,7 @@ describe('a server over stdio', () => {
     expect(waits).toEqual([wait, null, wait, null]);
   });
 
-  it('is asked anew what a tool is before a call that was released', async () => {
+  it('is asked for the current tool before a released call', async () => {
     const folder = new PuppetFolder([listed('echo')]);
     const { tools } = await connected(folder, [puppetConfig()]);
     const before = await tools.get('shop__echo')?.identity?.();
@@ -133,7 +133,7 @@ describe('a server over stdio', () => {
     expect(await tool?.identity?.()).toEqual({ server: 'shop', place, sha256: null });
   });
 
-  it('is another tool when its server is started from something else', async () => {
+  it('is another tool when its server is started from another program', async () => {
     const folder = new PuppetFolder([listed('echo')]);
     const servers = [
       puppetConfig({ env: { TILL: '1', TILL_TOKEN: 'a' } }),
@@ -155,7 +155,7 @@ describe('a server over stdio', () => {
     expect(await tool?.identity?.()).not.toEqual(before);
   });
 
-  it('has the tool that was found changed before a call withheld at once', async () => {
+  it('has a tool that changed before a call withheld at once', async () => {
     const folder = new PuppetFolder([listed('echo')]);
     const { tools } = await connected(folder, [puppetConfig()]);
     const tool = tools.get('shop__echo');
@@ -171,7 +171,7 @@ describe('a server over stdio', () => {
     );
   });
 
-  it('calls a call off at the server when its task is', async () => {
+  it('receives a cancel when the task is canceled', async () => {
     const folder = everyTool();
     const { call } = await connected(folder, [puppetConfig()]);
     const stop = new AbortController();
@@ -189,7 +189,7 @@ describe('a server over stdio', () => {
     ['crowd', 'has more than 256 tools'],
     ['book', 'sent a message of more than 4 MiB'],
     ['nonsense', 'does not follow MCP (tools of its answer is not what MCP has there)'],
-  ])('whose list of tools is no such list (%s) is let go of', async (mode, fault) => {
+  ])('with an invalid list of tools (%s) is disconnected', async (mode, fault) => {
     const bad = puppetConfig({ env: { PUPPET: mode } });
     const till = puppetConfig({ name: 'till', tools: { allow: ['echo'] } });
     const { tools, call, warnings } = await connected(everyTool(), [bad, till]);
@@ -198,7 +198,7 @@ describe('a server over stdio', () => {
     expect(warnings()).toEqual([`mcp: shop ${fault}`]);
   });
 
-  it('keeps nobody up that never greets, or never lists its tools', async () => {
+  it('delays no start that never initializes, or never lists its tools', async () => {
     const servers = [
       puppetConfig({ env: { PUPPET: 'silent' } }),
       puppetConfig({ name: 'desk', env: { PUPPET: 'stuck' } }),
@@ -214,7 +214,7 @@ describe('a server over stdio', () => {
     );
   }, 90_000);
 
-  it('is asked for its tools no more often for saying all the time that they have changed', async () => {
+  it('is not asked for its tools more often for constant change events', async () => {
     const folder = everyTool();
     const { call } = await connected(folder, [puppetConfig({ env: { PUPPET: 'restless' } })]);
     const lists = () => folder.told.filter((told) => told === 'tools/list').length;
@@ -224,7 +224,7 @@ describe('a server over stdio', () => {
     expect(lists()).toBeLessThan(10);
   }, 60_000);
 
-  it('has no schema of it compiled, followed or believed', async () => {
+  it('has its schemas neither compiled nor followed', async () => {
     const evil = '^(a+)+$';
     const schemas: [string, object][] = [
       ['loop', { $ref: '#', properties: { a: { $ref: '#/properties/a' } } }],
@@ -251,14 +251,14 @@ describe('a server over stdio', () => {
     expect(Object.prototype).not.toHaveProperty('type');
   });
 
-  it('may return what does not fit the schema that it gave for it', async () => {
+  it('may return a result outside its output schema', async () => {
     const outputSchema = { type: 'object', required: ['nothing'], properties: { total: false } };
     const folder = new PuppetFolder([listed('data', { outputSchema })]);
     const { call } = await connected(folder, [puppetConfig()]);
     expect(await call('shop__data')).toBe('{"total":3}');
   });
 
-  it('is refused whatever it asks of the agent', async () => {
+  it('gets a refusal for each request to the agent', async () => {
     const { call, warnings } = await connected(everyTool(), [puppetConfig()]);
     expect(JSON.parse(await call('shop__ask'))).toEqual({
       code: -32601,
@@ -269,7 +269,7 @@ describe('a server over stdio', () => {
     ]);
   });
 
-  it('ends with all it started when the agent stops', async () => {
+  it('exits with its children when the agent stops', async () => {
     const { call, stop } = await connected(everyTool(), [puppetConfig()]);
     const pids = (await call('shop__family')).split(' ');
     expect(pids.map(isAlive)).toEqual([true, true]);
@@ -277,13 +277,13 @@ describe('a server over stdio', () => {
     await vi.waitUntil(() => !pids.some(isAlive), patient);
   });
 
-  it('may write its own news where its messages go', async () => {
+  it('may write log lines between its messages', async () => {
     const env = { PUPPET: 'chatty' };
     const { call } = await connected(everyTool(), [puppetConfig({ env })]);
     expect(await call('shop__echo')).toBe('{}');
   });
 
-  it('shows nothing of the pass to the proxy, and says which host was refused to it', async () => {
+  it('does not show the proxy pass, and names the refused host', async () => {
     const refusal = 'egress blocked: registry.npmjs.org is not on the allowlist (mode=allowlist)';
     const pass = {
       env: { HTTPS_PROXY: 'http://user-of-pass:word-of-pass@127.0.0.1:1' },
@@ -305,7 +305,7 @@ describe('a server over stdio', () => {
     ]);
   });
 
-  it('tells a fault once, however its times and numbers differ', async () => {
+  it('logs a fault once, with any times and numbers in it', async () => {
     const folder = everyTool();
     const { warnings } = await connected(folder, [puppetConfig({ env: { PUPPET: 'noisy' } })]);
     await vi.waitUntil(() => folder.told.length > 2, { timeout: 15_000 });
@@ -314,7 +314,7 @@ describe('a server over stdio', () => {
     ]);
   });
 
-  it('keeps nobody up when it dies or is not there, and says why without its secrets', async () => {
+  it('delays no start when it exits or is missing, and the reason has no secrets', async () => {
     const env = { PUPPET: 'dead', PUPPET_KEY: 'sesame-open' };
     const servers = [
       puppetConfig({ env }),

@@ -11,17 +11,17 @@ const rule = (tool: string, isOptional = false) => ({
 it.each([
   ['a slip', rule('shop__pya'), [{ nearest: 'shop__pay', withholds: true }]],
   [
-    'a slip that may come later',
+    'a misspelled name that may appear later',
     rule('shop__pya', true),
     [{ nearest: 'shop__pay', withholds: true }],
   ],
   ['another name', rule('shop__refund'), [{ nearest: null, withholds: true }]],
   [
-    'another name that may come later',
+    'another name that may appear later',
     rule('shop__refund', true),
     [{ nearest: null, withholds: false }],
   ],
-  ['a name that fits', rule('shop__pay'), []],
+  ['a matching name', rule('shop__pay'), []],
   ['a name in another spelling', rule('shop__look-up'), []],
   ['a tool of another server', rule('till__pya'), []],
 ])('a rule with %s', (_, ruled, unmatched) => {
@@ -30,7 +30,7 @@ it.each([
   );
 });
 
-it('a server has its tools withheld while a rule fits none of them, and gives them once it offers that one', async () => {
+it('a server has its tools withheld while a rule matches none, until it offers that tool', async () => {
   const folder = new PuppetFolder([listed('pay'), listed('echo')]);
   const ruled = () => [rule('shop__pya')];
   const { tools, events, warnings } = await connected(folder, [puppetConfig()], { ruled });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { WaitAtServer } from '../../../../src/actors/tools/mcp/wait-at-server.ts';
 import type { WaitElsewhere } from '../../../../src/machines/domain/task.ts';
 
-it('tells of the first changes of a wait and of its end, however many a server reports', () => {
+it('only the first changes of a wait and its end are reported, for any number of changes', () => {
   const told: (WaitElsewhere | null)[] = [];
   const wait = new WaitAtServer('bank', (change) => void told.push(change));
   const hear = (asked: string) =>

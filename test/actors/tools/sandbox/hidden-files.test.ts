@@ -17,7 +17,7 @@ async function shownOf(
 }
 
 describe('shownEntries', () => {
-  it('shows the entries of the folder without what is named like a secret', async () => {
+  it('shows the entries of the folder except those named like a secret', async () => {
     const folder = agentFolder({
       'service.yaml': '',
       '.service/runtime.token': '',
@@ -30,7 +30,7 @@ describe('shownEntries', () => {
     expect(await shownOf(folder)).toEqual(['bind scripts']);
   });
 
-  it('hides secrets in the folders it shows, at any depth, but for node_modules', async () => {
+  it('hides secrets in the shown folders, at any depth, except in node_modules', async () => {
     const folder = agentFolder({
       'skills/pay/.env': '',
       'skills/pay/data/.ssh/id': '',
@@ -47,7 +47,7 @@ describe('shownEntries', () => {
     ]);
   });
 
-  it('hides files that are named after what they hold, and not the code and prose about it', async () => {
+  it('hides files named after secrets, and not code and prose about them', async () => {
     const folder = agentFolder({
       'secrets.txt': '',
       'api-token.json': '',
@@ -75,7 +75,7 @@ describe('shownEntries', () => {
     ]);
   });
 
-  it('hides what configures the agent', async () => {
+  it('hides the configuration of the agent', async () => {
     const folder = agentFolder({
       'service.yaml': '',
       'slack-config.yaml': '',
@@ -84,7 +84,7 @@ describe('shownEntries', () => {
     expect(await shownOf(folder)).toEqual(['bind skills']);
   });
 
-  it('does not look into folders that are the scripts’ own', async () => {
+  it("does not search the scripts' own folders", async () => {
     const folder = agentFolder({ 'work/token.txt': '', 'other/token.txt': '' });
     expect(await shownOf(folder, [], [join(folder, 'work')])).toEqual([
       'bind other',
@@ -93,13 +93,13 @@ describe('shownEntries', () => {
     ]);
   });
 
-  it('hides what it is told to, files and folders', async () => {
+  it('hides the given files and folders', async () => {
     const folder = agentFolder({ 'log/audit.ndjson': '', 'log/other': '', 'store/tasks.db': '' });
     const hidden = [join(folder, 'log/audit.ndjson'), join(folder, 'store')];
     expect(await shownOf(folder, hidden)).toEqual(['bind log', 'hideFile log/audit.ndjson']);
   });
 
-  it('hides what belongs to a hidden file, however its folder was named', async () => {
+  it('hides files next to a hidden one, for any folder name', async () => {
     const folder = agentFolder({
       'tasks.db': '',
       'tasks.db-wal': '',
@@ -127,13 +127,13 @@ describe('shownEntries', () => {
     expect(await shownOf(folder)).toEqual(['bind run', 'hideFile run/collector.sock']);
   });
 
-  it('shows a link as a link, not what it leads to', async () => {
+  it('shows a link as a link, not its target', async () => {
     const folder = agentFolder({ 'scripts/go.sh': '' });
     symlinkSync('/etc', join(folder, 'system'));
     expect(await shownOf(folder)).toEqual(['bind scripts', 'link system']);
   });
 
-  it('refuses a folder too large to look through', async () => {
+  it('refuses a folder that is too large to search', async () => {
     const names = Array.from({ length: 10_001 }, (_, index) => `data/${index}`);
     const folder = agentFolder({ 'data/first': '' });
     for (const name of names) writeFileSync(join(folder, name), '');

@@ -15,11 +15,11 @@ async function withoutTemporaryFolder<T>(run: () => Promise<T>): Promise<T> {
 }
 
 describe('probeSandbox', () => {
-  it('asks nothing of the machine for env', async () => {
+  it('skips the check for env', async () => {
     expect(await withoutTemporaryFolder(() => probeSandbox('env'))).toEqual({ level: 'env' });
   });
 
-  it('says which package is missing', async () => {
+  it('names the missing package', async () => {
     const nothing = () => null;
     expect(await probeSandbox('bwrap', nothing)).toEqual({
       level: 'bwrap',
@@ -38,12 +38,12 @@ describe('probeSandbox', () => {
     });
   });
 
-  it.skipIf(isWithoutBwrap)('finds bwrap at work', async () => {
+  it.skipIf(isWithoutBwrap)('finds a working bwrap', async () => {
     expect(await probeSandbox('bwrap')).toEqual({ level: 'bwrap' });
     expect(await probeSandbox('auto')).toEqual({ level: 'bwrap' });
   });
 
-  it.skipIf(isWithoutBwrap)('calls a sandbox that cannot be tried a problem', async () => {
+  it.skipIf(isWithoutBwrap)('reports a sandbox that cannot be tried as a problem', async () => {
     expect(await withoutTemporaryFolder(() => probeSandbox('bwrap'))).toEqual({
       level: 'bwrap',
       problem:
@@ -51,7 +51,7 @@ describe('probeSandbox', () => {
     });
   });
 
-  it.skipIf(isWithoutBwrap)('falls back with a warning when the choice is left to it', async () => {
+  it.skipIf(isWithoutBwrap)('falls back with a warning when no sandbox is chosen', async () => {
     expect(await withoutTemporaryFolder(() => probeSandbox('auto'))).toEqual({
       level: 'env',
       warning:

@@ -62,8 +62,8 @@ async function seen(): Promise<string[]> {
   return (await text(child.stdout!)).split('\n').filter((line) => line !== '');
 }
 
-describe('what a program in the sandbox sees', () => {
-  describe.skipIf(isWithoutBwrap)('is what the rule says', () => {
+describe('the visibility of a path in the sandbox', () => {
+  describe.skipIf(isWithoutBwrap)('follows the rule', () => {
     needsBwrap();
 
     it('for files in the folder of the agent, links, and files of the system', async () => {
@@ -72,7 +72,7 @@ describe('what a program in the sandbox sees', () => {
     });
   });
 
-  it('is no home folder, no temporary folder, and no folder above that of the agent', async () => {
+  it('excludes home and temporary folders, and folders above that of the agent', async () => {
     const places = [homedir(), tmpdir(), root, '/', '/etc'];
     expect(await Promise.all(places.map((path) => isVisible(path, view)))).toEqual(
       places.map(() => false),

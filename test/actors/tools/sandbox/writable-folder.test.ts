@@ -34,7 +34,7 @@ describe('writableFolder', () => {
     ['work', 'work'],
     ['var/work/today', 'var/work/today'],
     ['data/../work', 'work'],
-  ])('takes %s', async (name, path) => {
+  ])('accepts %s', async (name, path) => {
     expect(await judged(name)).toEqual([path, null]);
   });
 
@@ -60,7 +60,7 @@ describe('writableFolder', () => {
     expect(await judged(name)).toBe(mistake);
   });
 
-  it('warns of what in it is named like a secret', async () => {
+  it('warns of content that is named like a secret', async () => {
     expect(await judged('mixed')).toEqual([
       'mixed',
       'scripts may read and write all of it, .env too, which is named like a secret; keep that elsewhere',

@@ -14,7 +14,7 @@ const python = { ...definition, name: 'add_note', script: '/agent/scripts/add_no
 const shell = { ...definition, name: 'count', script: '/agent/scripts/count.sh', line: 14 };
 const node = { ...definition, name: 'clear', script: '/agent/scripts/clear.mjs', line: 20 };
 
-it('says before the first call which tool cannot be run, and where it stands', () => {
+it('a missing interpreter is reported before the first call, with its place', () => {
   expect(missingInterpreters([python, shell, node], () => null)).toEqual([
     {
       message: 'tool add_note needs python3, which is not installed; install it',
@@ -31,6 +31,6 @@ it('says before the first call which tool cannot be run, and where it stands', (
   ]);
 });
 
-it('says nothing of what is there', () => {
+it('a present interpreter is not reported', () => {
   expect(missingInterpreters([python, shell, node], (name) => `/usr/bin/${name}`)).toEqual([]);
 });

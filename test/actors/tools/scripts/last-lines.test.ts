@@ -6,7 +6,7 @@ function crashOf(code: string): string {
   return spawnSync(process.execPath, ['--eval', code], { encoding: 'utf8' }).stderr;
 }
 
-it('says what an error was that nobody caught, and not where', () => {
+it('the text of an uncaught error is kept, and its stack is dropped', () => {
   const code = 'throw new TypeError("the shop is closed", { cause: new Error("it is Sunday") })';
   const lines = lastLines(crashOf(code), []);
   expect(lines).toContain('TypeError: the shop is closed');
@@ -14,17 +14,17 @@ it('says what an error was that nobody caught, and not where', () => {
   expect(lines).not.toMatch(/node:internal|Node\.js v/);
 });
 
-it('keeps lines that look like those of a crash where there was none', () => {
+it('lines that look like a crash are kept without one', () => {
   expect(lastLines('  at noon the shop closes\n}\n', [])).toBe('at noon the shop closes / }');
 });
 
-it('drops what could draw on a screen or turn the direction of a line', () => {
+it('terminal controls and direction marks are dropped', () => {
   expect(lastLines('\u001b[31mred\u0007\u202e \u2028late\u{e0041}\u200fr\u061c\ud800', [])).toBe(
     'red later',
   );
 });
 
-it('leaves no half of a secret at the end of a line that is cut, in whichever form it stands', () => {
+it('no half of a secret remains at the end of a cut line, in any of its forms', () => {
   const secret = 'correct-horse-battery-staple';
   for (const form of [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)]) {
     for (const before of [450, 480, 499]) {

@@ -53,18 +53,18 @@ describe('scriptTool', () => {
       'go.ts',
       'const text: string = process.argv[2]!;\nfor await (const d of process.stdin) console.log(String(d), text)',
     ],
-  ])('gives %s the arguments on stdin and as its first argument', async (file, content) => {
+  ])('passes %s the arguments on stdin and as its first argument', async (file, content) => {
     const args = { name: "Zoë's $(id) `x` \n" };
     const text = JSON.stringify(args);
     expect(await tool({ file, content }).run(args, run)).toBe(`${text} ${text}`);
   });
 
-  it('takes one newline off the end of the result', async () => {
+  it('removes one newline from the end of the result', async () => {
     expect(await tool({ content: 'printf "a\\n\\n"' }).run({}, run)).toBe('a\n');
     expect(await tool({ content: 'true' }).run({}, run)).toBe('');
   });
 
-  it('gives arguments too long for the command line on stdin alone', async () => {
+  it('passes arguments that are too long for the command line only on stdin', async () => {
     const content = 'import sys\nprint(len(sys.stdin.read()), len(sys.argv[1]), sys.argv[1][0])';
     const lengths = (size: number) =>
       tool({ file: 'go.py', content }).run({ a: 'x'.repeat(size - 8) }, run);
@@ -72,12 +72,12 @@ describe('scriptTool', () => {
     expect(await lengths(128 * 1024)).toBe('131072 1 -');
   });
 
-  it('does not mind a script that never reads its input', async () => {
+  it('accepts a script that never reads its input', async () => {
     const args = { a: 'x'.repeat(2 * 1024 * 1024) };
     expect(await tool({ content: 'exec 0<&-; echo done' }).run(args, run)).toBe('done');
   });
 
-  it('builds the environment from nothing', async () => {
+  it('builds the environment from an empty one', async () => {
     vi.stubEnv('CANARY_SECRET', 'leaked');
     vi.stubEnv('NODE_OPTIONS', '--no-warnings');
     const script = tool({
@@ -107,7 +107,7 @@ describe('scriptTool', () => {
     expect(cwd).not.toBe(process.cwd());
   });
 
-  it('leaves no compiled Python beside a script, which would count as a change of its code', async () => {
+  it('leaves no compiled Python next to a script, which would count as a code change', async () => {
     const content = 'import sys, os\nimport helper\nprint(sorted(os.listdir(sys.path[0])))';
     const agentDirectory = agentFolder({ 'go.py': content, 'helper.py': 'pass' });
     const python = scriptTool(aDefinition(join(agentDirectory, 'go.py')), {
@@ -120,7 +120,7 @@ describe('scriptTool', () => {
     expect(await python.identity?.()).toEqual(before);
   });
 
-  it('is another tool where its variables have other values, but for what it signs in with', async () => {
+  it('is another tool with other values of its variables, except credentials', async () => {
     const environment = ['SHOP_URL', 'SHOP_TOKEN'];
     const identityWith = (env: Record<string, string>) => {
       const dependencies = { env };
@@ -131,14 +131,14 @@ describe('scriptTool', () => {
     expect(await identityWith({ SHOP_URL: 'b', SHOP_TOKEN: 'x' })).not.toEqual(one);
   });
 
-  it('starts nothing that is not what was approved', async () => {
+  it('starts only the approved code', async () => {
     const go = tool({ content: 'ls "$SERVICE_AGENT_DIR"; touch "$SERVICE_AGENT_DIR/ran"' });
     const confirm = () => Promise.reject(new ToolError('it has changed'));
     await expect(go.run({}, { ...run, confirm })).rejects.toThrow('it has changed');
     expect(await go.run({}, { ...run, confirm: async () => undefined })).toBe('go.sh');
   });
 
-  it('names the first folder that it may write and keep, and no other', async () => {
+  it('names the first writable and kept folder, and no other', async () => {
     const content = 'echo "${SERVICE_WORK_DIR-none}"';
     const isolation = (writable: string[]) => () => ({
       ...{ proxy: null, sandbox: 'env' as const, writable },
@@ -149,7 +149,7 @@ describe('scriptTool', () => {
     expect(await told([])).toBe('none');
   });
 
-  it('runs in a private folder of its own that is gone afterwards', async () => {
+  it('runs in its own private folder that is deleted afterwards', async () => {
     const script = tool({ content: 'touch left; stat -c %a .; pwd' });
     const [mode, first] = (await script.run({}, run)).split('\n');
     const [, second] = (await script.run({}, run)).split('\n');
@@ -158,7 +158,7 @@ describe('scriptTool', () => {
     expect(() => readFileSync(`${first}/left`)).toThrow('ENOENT');
   });
 
-  it('tells the exit code and the last lines of stderr, without control characters', async () => {
+  it('reports the exit code and the last lines of stderr, without control characters', async () => {
     const content =
       'for i in 1 2 3 4 5 6; do echo "line $i" >&2; done; printf "\\033[31mred\\a\\r\\n\\n" >&2; exit 3';
     await expect(tool({ content }).run({}, run)).rejects.toThrow(
@@ -177,7 +177,7 @@ describe('scriptTool', () => {
     );
   });
 
-  it('tells a script ended by a signal', async () => {
+  it('reports a script that a signal ended', async () => {
     await expect(tool({ content: 'kill -SEGV $$' }).run({}, run)).rejects.toThrow(
       new ToolError('go was ended by SIGSEGV', { isUnknown: true }),
     );
@@ -192,12 +192,12 @@ describe('scriptTool', () => {
     );
   });
 
-  it('lets a script write exactly what it may', async () => {
+  it('accepts exactly the limit of output', async () => {
     const script = tool({ content: 'head -c 1048576 /dev/zero | tr "\\0" x' });
     expect((await script.run({}, run)).length).toBe(1048576);
   });
 
-  it('makes a script end that ignores being asked, with all it started', async () => {
+  it('kills a script that ignores an abort, with its children', async () => {
     const content =
       'trap "" TERM; sleep 300 & echo "$$ $!" > "$SERVICE_AGENT_DIR/pids"; wait; wait';
     const folder = agentFolder({ pids: '' });
@@ -215,7 +215,7 @@ describe('scriptTool', () => {
     await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), patient);
   });
 
-  it('lets a script end in its own way when it is aborted', async () => {
+  it('lets a script exit by itself when it is aborted', async () => {
     const folder = agentFolder({});
     const content =
       'trap "echo ended > $SERVICE_AGENT_DIR/how; exit 0" TERM; echo > "$SERVICE_AGENT_DIR/up"; sleep 300 & wait';
@@ -240,20 +240,20 @@ describe('scriptTool', () => {
     expect(() => readFileSync(join(folder, 'started'))).toThrow('ENOENT');
   });
 
-  it('kills a background child that a script leaves behind and does not wait for it', async () => {
+  it('kills a background child of a finished script without waiting for it', async () => {
     const pid = await tool({ content: 'sleep 300 & echo $!' }).run({}, run);
     expect(pid).toMatch(/^\d+$/);
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), patient);
   });
 
-  it('does not wait for a child that left the group and holds the output open', async () => {
+  it('does not wait for a child in another group that keeps the output open', async () => {
     const content = 'setsid sleep 300 & echo $!';
     const pid = await tool({ content, dependencies: { limits: { grace: 50 } } }).run({}, run);
     expect(pid).toMatch(/^\d+$/);
     process.kill(Number(pid), 'SIGKILL');
   });
 
-  it('refuses arguments that are not what the tool takes, without starting it', async () => {
+  it('refuses invalid arguments without starting the script', async () => {
     const script = tool({
       content: 'echo started',
       definition: { parameters: { type: 'object', required: ['id'] } },
@@ -261,7 +261,7 @@ describe('scriptTool', () => {
     await expect(script.run({}, run)).rejects.toThrow(new ToolError('go: argument id is missing'));
   });
 
-  it('ends with a failure of its own when the daemon is out of file descriptors', () => {
+  it('fails cleanly when the daemon is out of file descriptors', () => {
     const module = new URL('../../../../src/actors/tools/scripts/run-process.ts', import.meta.url)
       .href;
     const code = `
@@ -287,8 +287,8 @@ describe('scriptTool', () => {
 
   it.each([
     ['its own code', 'scripts/go.sh', 'echo harmless'],
-    ['code that it uses', 'scripts/lib/rates.py', 'rate = 2'],
-  ])('does not run once %s is not what was loaded', async (_, file, content) => {
+    ['imported code', 'scripts/lib/rates.py', 'rate = 2'],
+  ])('does not run once %s differs from the loaded one', async (_, file, content) => {
     const directory = agentFolder({
       'SKILL.md': '---\nname: s\ndescription: S.\n---\n\n## Tool: go\n\nGoes.\n',
       'scripts/go.sh': 'touch "$SERVICE_AGENT_DIR/ran"; cat "$SERVICE_AGENT_DIR/scripts/notes.txt"',
@@ -323,14 +323,14 @@ describe('scriptTool', () => {
     ['timeout', 'sleep 300', { timeout: 50, grace: 50 }],
     ['too much output', 'head -c 2097152 /dev/zero', {}],
   ])(
-    'names the kind of a failure without a word of the script: %s',
+    'names the kind of a failure without text of the script: %s',
     async (kind, content, limits) => {
       const script = tool({ content, dependencies: { limits } });
       await expect(script.run({}, run)).rejects.toMatchObject({ kind });
     },
   );
 
-  it('dies with a daemon that is killed, with all it started', async () => {
+  it('exits with a killed daemon, with its children', async () => {
     const folder = agentFolder({
       'go.sh': 'sleep 300 & echo "$$ $!" > pids.draft; mv pids.draft pids; wait',
     });
@@ -357,7 +357,7 @@ describe('scriptTool', () => {
     await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), { timeout: 60_000 });
   });
 
-  it('says when a script cannot be started', async () => {
+  it('reports a script that cannot be started', async () => {
     const script = tool({ content: '', definition: { script: '/no/such/go.sh' } });
     await expect(script.run({}, run)).rejects.toThrow(/^go failed with exit code 127: .*go\.sh/);
     const program = tool({

@@ -22,7 +22,7 @@ const schema = compileSchema({
 });
 
 describe('validateArguments', () => {
-  it('lets good arguments pass and leaves them as they are', () => {
+  it('accepts valid arguments and does not change them', () => {
     const args: JsonObject = Object.freeze({ order_id: 'A-1' });
     expect(() => validateArguments('refund', schema, args)).not.toThrow();
     expect(args).toEqual({ order_id: 'A-1' });
@@ -40,7 +40,7 @@ describe('validateArguments', () => {
     expect(() => validateArguments('refund', schema, args)).toThrow(new ToolError(message));
   });
 
-  it('does not take what every object inherits for an argument', () => {
+  it('does not take an inherited property for an argument', () => {
     const inherited = compileSchema({ type: 'object', required: ['toString'] });
     expect(() => validateArguments('t', inherited, {})).toThrow('t: argument toString is missing');
   });
@@ -58,7 +58,7 @@ describe('validateArguments', () => {
     expect(() => checkSchema(bad)).toThrow(SchemaError);
   });
 
-  it('looks for a pattern in linear time, and at each of a list once', () => {
+  it('matches a pattern in linear time, and once for each item of a list', () => {
     const slugs = compileSchema({
       type: 'object',
       properties: {
@@ -101,7 +101,7 @@ describe('validateArguments', () => {
     ],
     [{ properties: { a: { minLength: -1 } } }, 'properties.a.minLength must be >= 0'],
     [{ required: 'a' }, 'required must be array'],
-  ])('says of %j, which somebody wrote, what is wrong with it', (bad, message) => {
+  ])('explains the error in the written schema %j', (bad, message) => {
     expect(() => checkSchema(bad)).toThrow(new SchemaError(message));
   });
 });

@@ -41,23 +41,23 @@ async function changedBy(agent: string, path: string, file: string): Promise<str
   return names.filter((name) => after[name] !== before[name]);
 }
 
-describe('what the programs of an agent are made of', () => {
+describe('the code of an agent', () => {
   it.each([
     ['a package of a package', 'node_modules/a/node_modules/b/index.js'],
     ['data of a package of a package', 'node_modules/a/node_modules/b/rates.json'],
     ['compiled Python', 'lib/helper.pyc'],
-    ['an archive of Python', 'lib/helper.zip'],
-    ['a library with its version', 'lib/libpay.so.1'],
-    ['a program, by how it begins', 'tools/convert.dat', '#!/bin/sh\n'],
-    ['JSON beside code', 'lib/rates.json', '{}', 'lib/helper.js'],
-    ['what a shell may read beside code', 'lib/common', '', 'lib/helper.sh'],
-  ])('is %s', async (_, file, content = file, beside = file) => {
+    ['a Python archive', 'lib/helper.zip'],
+    ['a versioned library', 'lib/libpay.so.1'],
+    ['a program, by its first bytes', 'tools/convert.dat', '#!/bin/sh\n'],
+    ['JSON next to code', 'lib/rates.json', '{}', 'lib/helper.js'],
+    ['files next to code that a shell may read', 'lib/common', '', 'lib/helper.sh'],
+  ])('includes %s', async (_, file, content = file, beside = file) => {
     const agent = folder('scripts/pay.js', file, beside);
     write(agent, file, content);
     expect(await changedBy(agent, agent, file)).toEqual([file]);
   });
 
-  it('is no data: JSON, texts and tables in folders without code', async () => {
+  it('excludes data: JSON, texts and tables in folders without code', async () => {
     const data = ['data/orders.json', 'data/plan', 'notes.txt', 'lib/table.csv'];
     const agent = folder('scripts/pay.js', 'lib/helper.js', ...data);
     expect(Object.keys(await digest(agent)).toSorted()).toEqual([
@@ -66,13 +66,13 @@ describe('what the programs of an agent are made of', () => {
     ]);
   });
 
-  it('is a program without an ending that may be run', async () => {
+  it('includes an executable without an extension', async () => {
     const agent = folder('scripts/pay.js', 'tools/convert');
     chmodSync(join(agent, 'tools/convert'), 0o755);
     expect(await changedBy(agent, agent, 'tools/convert')).toEqual(['tools/convert']);
   });
 
-  it('is a file that was changed again at once, to the same length', async () => {
+  it('includes a file that was changed again at once, with the same length', async () => {
     const agent = folder('scripts/pay.js');
     const seen = new Set<string | undefined>();
     for (let at = 0; at < 20; at += 1) {
@@ -82,7 +82,7 @@ describe('what the programs of an agent are made of', () => {
     expect(seen.size).toBe(20);
   });
 
-  it('is the same at every place, links to what lies outside included', async () => {
+  it('is the same at every place, including links to outside files', async () => {
     const digests = ['a', 'b/c/d'].map(async (depth) => {
       const top = folder('shared/lib/money.js', 'shared/lib/deep/rates.json', 'one/go.py');
       write(top, 'one/near.py', 'near');
@@ -107,34 +107,34 @@ describe('what the programs of an agent are made of', () => {
     ]);
   });
 
-  it('is what lies beside linked code, which that code may load', async () => {
+  it('includes files next to linked code, which that code may load', async () => {
     const agent = folder('scripts/pay.js');
     const shared = folder('lib/money.js', 'lib/amount.js');
     symlinkSync(join(shared, 'lib/money.js'), join(agent, 'scripts/money.js'));
     expect(await changedBy(agent, shared, 'lib/amount.js')).toEqual(['scripts/money.js/amount.js']);
   });
 
-  it('is a package that a link leads to', async () => {
+  it('includes a linked package', async () => {
     const file = 'node_modules/.pnpm/c@1/node_modules/c/data.json';
     const agent = folder('scripts/pay.js', file);
     symlinkSync('.pnpm/c@1/node_modules/c', join(agent, 'node_modules/c'));
     expect(await changedBy(agent, agent, file)).toEqual([file]);
   });
 
-  it('is a folder outside that a link leads to', async () => {
+  it('includes a linked folder outside', async () => {
     const agent = folder('scripts/pay.js');
     const shared = folder('lib/rates.json');
     symlinkSync(join(shared, 'lib'), join(agent, 'scripts/shared'));
     expect(await changedBy(agent, shared, 'lib/rates.json')).toHaveLength(1);
   });
 
-  it('is none of what scripts write, also through a link', async () => {
+  it('excludes files that scripts write, also through a link', async () => {
     const agent = folder('scripts/pay.js', 'work/tool.js');
     symlinkSync('../work', join(agent, 'scripts/out'));
     expect(await changedBy(agent, agent, 'work/tool.js')).toEqual([]);
   });
 
-  it('is found where links lead round in circles', async () => {
+  it('is read completely with circular links', async () => {
     const agent = folder('scripts/pay.js', 'data/plan.txt');
     symlinkSync('..', join(agent, 'scripts/up'));
     symlinkSync('../scripts', join(agent, 'data/scripts'));

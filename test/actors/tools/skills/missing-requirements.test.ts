@@ -25,7 +25,7 @@ const skill = skillThatNeeds({
 });
 
 describe('missingRequirements', () => {
-  it('says each thing that is missing, an empty variable too', () => {
+  it('names each missing requirement, also an empty variable', () => {
     const find = (name: string) => (name === 'curl' ? '/usr/bin/curl' : null);
     expect(missingRequirements(skill, { TOKEN: 't', KEY: '' }, find)).toEqual([
       'skill s needs the program jq, which is not installed; install it',
@@ -34,7 +34,7 @@ describe('missingRequirements', () => {
     ]);
   });
 
-  it('is silent when one of the choices is there and optional ones are not', () => {
+  it('is empty when one of the alternatives exists and only optional ones are missing', () => {
     const env = { KEY: 'k', TOKEN: 't', B: 'b' };
     expect(missingRequirements(skill, env, (name) => `/bin/${name}`)).toEqual([]);
   });

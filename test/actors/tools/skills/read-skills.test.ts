@@ -10,7 +10,7 @@ import { agentFolder } from './agent-folder.ts';
 const minimal = (name: string, rest = '') => `---\nname: ${name}\ndescription: d\n${rest}---\n`;
 
 describe('readSkills', () => {
-  it('reads everything a skill says of itself', async () => {
+  it('reads every field of a skill', async () => {
     const folder = agentFolder({
       'SKILL.md': `---
 name: refunds
@@ -111,11 +111,11 @@ More words.
     expect([problems, warnings]).toEqual([[], []]);
   });
 
-  it('is content without any skill', async () => {
+  it('works without any skill', async () => {
     expect(await readSkills(agentFolder({}))).toEqual({ skills: [], problems: [], warnings: [] });
   });
 
-  it('asks for a main file that was named and is not there', async () => {
+  it('reports a named main file that is missing', async () => {
     const { problems } = await readSkills(agentFolder({}), { mainPath: 'docs/AGENT.md' });
     expect(problems).toEqual([
       {
@@ -127,7 +127,7 @@ More words.
     ]);
   });
 
-  it('reads metadata.forge, with metadata.service having the last word', async () => {
+  it('reads metadata.forge, and metadata.service overrides it', async () => {
     const metadata = `metadata:
   forge: {requires: {bins: [curl]}, idempotent: true}
   service: {idempotent: false}
@@ -146,7 +146,7 @@ More words.
     ['no name', '---\ndescription: x\n---\n'],
     ['an empty name', '---\nname:\n---\n'],
     ['an empty frontmatter', '---\n# only a comment\n---\n'],
-  ])('skips a file with %s and says so', async (_case, content) => {
+  ])('skips a file with %s and reports it', async (_case, content) => {
     const { skills, problems, warnings } = await readSkills(
       agentFolder({ 'skills/a.md': content }),
     );
@@ -195,7 +195,7 @@ More words.
     ]);
   });
 
-  it('refuses files and scripts that lead out of the folder', async () => {
+  it('refuses files and scripts outside the folder', async () => {
     const outside = agentFolder({
       'SKILL.md': minimal('x'),
       'run.sh': 'echo',
@@ -227,7 +227,7 @@ More words.
     ]);
   });
 
-  it('follows links that stay inside', async () => {
+  it('follows links inside the folder', async () => {
     const folder = agentFolder({ 'shared/SKILL.md': minimal('shared'), 'skills/keep/x': '' });
     symlinkSync('../../shared/SKILL.md', join(folder, 'skills/keep/SKILL.md'));
     const { skills, problems } = await readSkills(folder);
@@ -235,7 +235,7 @@ More words.
     expect(problems).toEqual([]);
   });
 
-  it('refuses a path that climbs out, a folder and a huge file', async () => {
+  it('refuses a path with .., a folder and a huge file', async () => {
     const folder = agentFolder({ 'skills/huge.md': minimal('a') + 'x'.repeat(256 * 1024) });
     mkdirSync(join(folder, 'skills/folder.md'));
     const { problems } = await readSkills(folder, { mainPath: '../../../../../../etc/hostname' });
@@ -260,7 +260,7 @@ More words.
     ]);
   });
 
-  it('never throws, whatever a file holds', async () => {
+  it('never throws, for any content of a file', async () => {
     const folder = agentFolder({ 'scripts/a.sh': '' });
     const piece = fc.oneof(
       fc.string(),

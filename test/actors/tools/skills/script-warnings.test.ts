@@ -11,7 +11,7 @@ async function warningsOf(file: string, text: string): Promise<string[]> {
   return scriptWarnings(join(folder, file));
 }
 
-it('tells of line ends that a shell takes for part of a word', async () => {
+it('a script with line ends that a shell takes for part of a word has a warning', async () => {
   expect(await warningsOf('count.sh', 'set -eu\r\necho 1\r\n')).toEqual([
     'count.sh has the line ends of Windows, which the shell reads as part of its words; save it with LF',
   ]);
@@ -19,7 +19,7 @@ it('tells of line ends that a shell takes for part of a word', async () => {
 });
 
 it.each(['#!/usr/bin/env perl', '#! /usr/bin/perl -w'])(
-  'tells of a first line that nobody reads: %s',
+  'a script with an unused first line has a warning: %s',
   async (first) => {
     expect(await warningsOf('count.sh', `${first}\nprint 1;\n`)).toEqual([
       'count.sh asks for perl in its first line, but what runs it goes by its ending; rename it or write it for that',
@@ -37,10 +37,10 @@ it.each([
   ['a.ts', '#!/usr/bin/env -S node'],
   ['a.sh', 'echo no first line'],
   ['a.sh', ''],
-])('says nothing of %s that begins with %s', async (file, first) => {
+])('a script %s that begins with %s has no warning', async (file, first) => {
   expect(await warningsOf(file, `${first}\n`)).toEqual([]);
 });
 
-it('says nothing of a script that is not there', async () => {
+it('a missing script has no warning', async () => {
   expect(scriptWarnings('/nowhere/count.sh')).toEqual([]);
 });

@@ -26,8 +26,8 @@ async function read(metadata: string) {
   };
 }
 
-describe('metadata of a skill', () => {
-  it.each(['service', 'forge'])('is read whole under %s', async (block) => {
+describe('the metadata of a skill', () => {
+  it.each(['service', 'forge'])('is read completely under %s', async (block) => {
     const {
       skill: found,
       problems,
@@ -105,11 +105,11 @@ describe('metadata of a skill', () => {
       'metadata: {forge: {requires: {bins: [{name: sh, version: ">=1"}]}}}\n',
       '4:38: requires.bins: the version of sh is not checked; make sure that it fits',
     ],
-  ])('is named where it has no effect: %s', async (metadata, warning) => {
+  ])('is reported where it has no effect: %s', async (metadata, warning) => {
     expect((await read(metadata)).warnings).toEqual([warning]);
   });
 
-  it('opens the hosts that a variable names to the scripts', async () => {
+  it('permits the hosts of a variable for the scripts', async () => {
     const { directory } = await read(
       'metadata: {service: {requires: {env: {optional: [SHOP_HOSTS, NONE]}}, egress_domains: [$SHOP_HOSTS, "${NONE}"]}}\n',
     );

@@ -21,8 +21,8 @@ async function read(body: string, scripts: string[] = ['go.sh']) {
 const schema = '```json\n{"type": "object", "properties": {"a": {"type": "string"}}}\n```\n';
 const anyObject = { type: 'object' };
 
-describe('tool sections', () => {
-  it.each(['sh', 'py', 'js', 'mjs', 'ts'])('takes a script ending in .%s', async (extension) => {
+describe('the tool sections of a skill', () => {
+  it.each(['sh', 'py', 'js', 'mjs', 'ts'])('accept a script ending in .%s', async (extension) => {
     const { folder, tools } = await read('## Tool: go\nGoes.\n', [`go.${extension}`]);
     expect(tools.map((tool) => tool.script)).toEqual([join(folder, `scripts/go.${extension}`)]);
   });
@@ -30,12 +30,12 @@ describe('tool sections', () => {
   it.each([
     ['look_up', 'look-up.py'],
     ['look-up', 'look_up.py'],
-  ])('matches tool %s with script %s', async (tool, script) => {
+  ])('match tool %s with script %s', async (tool, script) => {
     const { tools } = await read(`## Tool: ${tool}\nX.\n`, [script]);
     expect(tools.map(({ name }) => name)).toEqual([tool]);
   });
 
-  it('reads a section without a script as text and says so', async () => {
+  it('are text without a script, with a warning', async () => {
     expect(await read('## Tool: talk\nTalks.\n')).toMatchObject({
       tools: [],
       problems: [],
@@ -45,7 +45,7 @@ describe('tool sections', () => {
     });
   });
 
-  it('ignores headings inside fenced blocks and sections of other levels', async () => {
+  it('are not read inside fenced blocks and at other levels', async () => {
     const body = '```md\n## Tool: go\n```\n# Tool: go\n### Tool: go\n~~~\n## Tool: go\n';
     expect(await read(body)).toMatchObject({ tools: [], problems: [], warnings: [] });
   });
@@ -53,14 +53,14 @@ describe('tool sections', () => {
   it.each([
     ['a comment', '<!--\n## Tool: go\nGoes.\n-->\n'],
     ['a comment in a list', '- One\n  <!--\n  ## Tool: go\n  -->\n'],
-    ['a comment that never ends', '<!-- ## Old\n\n## Tool: go\nGoes.\n'],
+    ['an unclosed comment', '<!-- ## Old\n\n## Tool: go\nGoes.\n'],
     ['a list', '- One\n\n  ## Tool: go\n  Goes.\n'],
     ['a quote', '> ## Tool: go\n> Goes.\n'],
-  ])('takes no heading in %s for a tool', async (_place, body) => {
+  ])('are not read from a heading in %s', async (_place, body) => {
     expect(await read(body)).toMatchObject({ tools: [], problems: [], warnings: [] });
   });
 
-  it('leaves comments out of what it says of a tool', async () => {
+  it('have a description without comments', async () => {
     const body =
       '## Tool: go\n<!-- Hidden.\n**Input:** b (string)\n\n```json\n{"type": "string"}\n```\n--> Goes.\n';
     const { tools, problems } = await read(body);
@@ -71,7 +71,7 @@ describe('tool sections', () => {
   });
 
   it.each([['Afterwards\n---\n'], ['Afterwards\n===\n'], ['## Afterwards\n']])(
-    'ends a section at the heading %j',
+    'end at the heading %j',
     async (heading) => {
       const { tools } = await read(`## Tool: go\nGoes.\n\n${heading}\n**Input:** b (string)\n`);
       expect(tools.map(({ description, parameters }) => ({ description, parameters }))).toEqual([
@@ -80,25 +80,22 @@ describe('tool sections', () => {
     },
   );
 
-  it('reads a tool only from a heading with number signs', async () => {
+  it('are read only from headings with number signs', async () => {
     expect(await read('Tool: go\n---\nGoes.\n')).toMatchObject({ tools: [], problems: [] });
   });
 
-  it.each([['  '], ['    '], ['      ']])(
-    'reads the fence of a list that is indented by %j',
-    async (indent) => {
-      const block = schema.trimEnd().replaceAll('\n', `\n${indent}`);
-      const bullet = '-'.padEnd(indent.length);
-      const nested = indent.length > 4 ? '- a\n  - b\n    - c' : `${bullet}a`;
-      const { tools } = await read(`## Tool: go\nGoes.\n\n${nested}\n\n${indent}${block}\n`);
-      expect(tools[0]?.parameters).toEqual({
-        type: 'object',
-        properties: { a: { type: 'string' } },
-      });
-    },
-  );
+  it.each([['  '], ['    '], ['      ']])('have list fences indented by %j', async (indent) => {
+    const block = schema.trimEnd().replaceAll('\n', `\n${indent}`);
+    const bullet = '-'.padEnd(indent.length);
+    const nested = indent.length > 4 ? '- a\n  - b\n    - c' : `${bullet}a`;
+    const { tools } = await read(`## Tool: go\nGoes.\n\n${nested}\n\n${indent}${block}\n`);
+    expect(tools[0]?.parameters).toEqual({
+      type: 'object',
+      properties: { a: { type: 'string' } },
+    });
+  });
 
-  it('says where JSON in a list, in a quote and behind a lone carriage return is broken', async () => {
+  it('have the place of broken JSON in a list, in a quote and after a lone carriage return', async () => {
     const places = async (body: string) => {
       const folder = agentFolder({ 'SKILL.md': head + body, 'scripts/go.sh': '' });
       const { problems } = await readSkills(folder);
@@ -115,7 +112,7 @@ describe('tool sections', () => {
     ]);
   });
 
-  it('reads a file with line ends of Windows and a byte order mark', async () => {
+  it('are read with Windows line ends and a byte order mark', async () => {
     const body = `\uFEFF## Tool: go\r\nGoes\r\nfar.\r\n\r\n**Input:** b (string)\r\n`;
     const { tools } = await read(body);
     expect(tools).toMatchObject([
@@ -127,16 +124,16 @@ describe('tool sections', () => {
     ['one line of lists', '- '.repeat(120_000)],
     ['one line of quotes', '>'.repeat(250_000)],
     [
-      'a stair of lists',
+      'deeply nested lists',
       Array.from({ length: 350 }, (_, at) => `${'  '.repeat(at)}- a\n`).join(''),
     ],
     ['stars', '*a_ '.repeat(60_000)],
-  ])('reads the tool below %s soon', async (_name, text) => {
+  ])('are read quickly below %s', async (_name, text) => {
     const { tools } = await read(`${text}a\n\n\n## Tool: go\nGoes.\n`);
     expect(tools).toMatchObject([{ description: 'Goes.' }]);
   });
 
-  it('prefers the JSON block over the input line', async () => {
+  it('prefer the JSON block over the input line', async () => {
     const { tools } = await read(`## Tool: go\nGoes.\n\n**Input:** b (string)\n\n${schema}`);
     expect(tools[0]).toMatchObject({
       description: 'Goes.',
@@ -144,7 +141,7 @@ describe('tool sections', () => {
     });
   });
 
-  it('passes over a JSON block that is an example of a result', async () => {
+  it('skip a JSON block that is an example of a result', async () => {
     const { tools } = await read(
       '## Tool: go\nGoes.\n\n**Input:** b (string)\n\n```json\n{"ok": true}\n```\n',
     );
@@ -155,7 +152,7 @@ describe('tool sections', () => {
     });
   });
 
-  it('takes any object when nothing is said, and names the tool without a description', async () => {
+  it('accept any object without a schema, and report a missing description', async () => {
     const { tools } = await read('## Tool: go ##\n\n## Notes\nNot the description.\n');
     expect(tools[0]).toMatchObject({ description: 'go of the skill s', parameters: anyObject });
   });
@@ -172,7 +169,7 @@ describe('tool sections', () => {
       ['id', 'list'],
     ],
     ['free (optional)', { free: undefined }, []],
-  ])('reads the input line %s', async (line, types, required) => {
+  ])('read the input line %s', async (line, types, required) => {
     const { tools, warnings } = await read(`## Tool: go\nGoes.\n\n- **Input**: ${line}\n`);
     const parameters = tools[0]?.parameters as { properties: Record<string, { type?: string }> };
     const found = Object.entries(parameters.properties).map(([name, { type }]) => [name, type]);
@@ -182,7 +179,7 @@ describe('tool sections', () => {
     if (!line.includes(', `list`')) expect(warnings).toEqual([]);
   });
 
-  it('refuses arguments that it cannot read, with line and column', async () => {
+  it('refuse unreadable arguments, with line and column', async () => {
     const folder = agentFolder({
       'SKILL.md': `${head}## Tool: go\n**Input:** a (string[]), b (date), 7, c (optional string)\n`,
       'scripts/go.sh': '',
@@ -196,7 +193,7 @@ describe('tool sections', () => {
     ]);
   });
 
-  it('reads the details that stand beside a type', async () => {
+  it('read the details next to a type', async () => {
     const { tools, problems } = await read(
       '## Tool: go\n**Input:** repo (string: owner/repo, or a URL), branch (string, optional: made (once) if omitted), n (int, default: 1, max: 9), state (string: open/closed)\n',
     );
@@ -226,7 +223,7 @@ describe('tool sections', () => {
       'a list',
       '- `id` (string) - Its id, such as `a|b`\n  and more\n- **tags** (string[], optional)\n',
     ],
-  ])('reads %s below the input line', async (_form, block) => {
+  ])('read %s below the input line', async (_form, block) => {
     const { tools, problems } = await read(`## Tool: go\n**Input:**\n${block}\n**Output:** text\n`);
     expect(problems).toEqual([]);
     expect(tools[0]?.parameters).toEqual({
@@ -265,7 +262,7 @@ describe('tool sections', () => {
       'The order to look up.',
       '7:1: tool go: "The order to look up." is not an argument such as order_id (string)',
     ],
-  ])('refuses a block with %s at its place', async (_what, block, problem) => {
+  ])('refuse a block with %s at its place', async (_what, block, problem) => {
     const folder = agentFolder({
       'SKILL.md': `${head}## Tool: go\n**Input:**\n${block}\n`,
       'scripts/go.sh': '',
@@ -276,7 +273,7 @@ describe('tool sections', () => {
     ]);
   });
 
-  it('reads an input line that says there is none', async () => {
+  it('read an input line without arguments', async () => {
     const { tools } = await read('## Tool: go\nGoes.\n**Input:** none\n');
     expect(tools[0]?.parameters).toEqual(anyObject);
   });
@@ -307,20 +304,20 @@ describe('tool sections', () => {
       7,
       'the JSON Schema cannot be used: $async is not supported',
     ],
-  ])('refuses %s', async (block, line, message) => {
+  ])('refuse %s', async (block, line, message) => {
     const { tools, problems } = await read(`## Tool: go\n${block}\n`);
     expect(tools).toEqual([]);
     expect(problems).toEqual([expect.stringMatching(new RegExp(`^${line}: tool go: `))]);
     expect(problems[0]).toContain(message);
   });
 
-  it('refuses a name twice, hyphens and underscores alike', async () => {
+  it('refuse a repeated name, with hyphens equal to underscores', async () => {
     const { tools, problems } = await read('## Tool: a_b\nX.\n## Tool: a-b\nY.\n', ['a_b.sh']);
     expect(tools.map(({ name }) => name)).toEqual(['a_b']);
     expect(problems).toEqual(['7: tool a-b is described twice in this file; keep one section']);
   });
 
-  it('refuses names no model could call and tools with two scripts', async () => {
+  it('refuse invalid names and tools with two scripts', async () => {
     const { problems } = await read('## Tool: ../go\nX.\n## Tool: go\nY.\n', ['go.sh', 'go.py']);
     expect(problems).toEqual([
       '5: "../go" cannot name a tool; use a letter, then up to 63 letters, digits, _ or -',
@@ -328,7 +325,7 @@ describe('tool sections', () => {
     ]);
   });
 
-  it('refuses one tool in two skills', async () => {
+  it('refuse one tool in two skills', async () => {
     const folder = agentFolder({
       'skills/a/SKILL.md': `---\nname: a\ndescription: d\n---\n## Tool: go\nX.\n`,
       'skills/a/scripts/go.sh': '',
@@ -345,7 +342,7 @@ describe('tool sections', () => {
     ]);
   });
 
-  it('warns of an idempotent tool that is not there', async () => {
+  it('warn of an unknown idempotent tool', async () => {
     const folder = agentFolder({
       'SKILL.md': '---\nname: a\ndescription: d\nmetadata: {service: {idempotent: [gone]}}\n---\n',
     });

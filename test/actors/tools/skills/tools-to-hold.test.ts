@@ -21,11 +21,11 @@ it.each([
   ['[send_parcel, stamp, nothing]', ['send_parcel']],
   ['[]', []],
   ['yes', []],
-])('takes of held: %s the tools that there are, as their sections are called', (held, tools) => {
+])('held: %s names the existing tools, as their sections are named', (held, tools) => {
   expect(toolsToHold({ skill_md: text(held), scripts })).toEqual(tools);
 });
 
-it('reads the block of other tools as well, and nothing of what is no skill', () => {
+it('the block of other products is read as well, and nothing that is not a skill', () => {
   const forge = toolsToHold({ skill_md: text('[send_parcel]', 'forge'), scripts });
   expect(forge).toEqual(['send_parcel']);
   expect(toolsToHold({ skill_md: '---\nname: [', scripts })).toEqual([]);

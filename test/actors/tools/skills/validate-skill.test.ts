@@ -20,8 +20,8 @@ const findings = (changes: Partial<SkillDraft> = {}) =>
 const rules = (skill_md: string) =>
   findings({ skill_md }).map(({ level, rule, line, column }) => [level, rule, line, column]);
 
-describe('a skill that is checked', () => {
-  it('has nothing wrong with it when it keeps them', () => {
+describe('a checked skill', () => {
+  it('has no finding when it follows the rules', () => {
     const script =
       '// https://comment.example\nfetch("https://api.example.com/x", "https://eu.shop.example:8443");\n';
     expect(findings({ scripts: { 'ask_shop.mjs': script }, existing: ['other'] })).toEqual([]);
@@ -53,11 +53,11 @@ describe('a skill that is checked', () => {
       ['warning', 'tool_sections', 7, 1],
     ],
     ['a category', good.replace('shop-care', 'Shop Care'), ['warning', 'category_format', 4, 11]],
-  ])('is told of %s where it stands', (_, text, finding) => {
+  ])('has a finding for %s at its place', (_, text, finding) => {
     expect(rules(text)).toEqual([finding]);
   });
 
-  it('is told of hosts in scripts that it does not declare', () => {
+  it('has a finding for undeclared hosts in scripts', () => {
     const scripts = {
       'a.py': 'x = 1\nurlopen("https://api.example.com")\nurlopen("http://127.0.0.1:9/x")\n',
       'b.mjs': 'fetch("https://shop.example/")',
@@ -78,7 +78,7 @@ describe('a skill that is checked', () => {
     ]);
   });
 
-  it('is told of a name that another skill has, unless it is the one that is edited', () => {
+  it('has a finding for the name of another skill, unless that one is being edited', () => {
     const codes = (changes: Partial<SkillDraft>) => findings(changes).map(({ rule }) => rule);
     expect(codes({ existing: ['ask-shop'] })).toEqual(['name_unique']);
     expect(codes({ existing: ['ask-shop'], editing: 'ask-shop' })).toEqual([]);
@@ -89,7 +89,7 @@ describe('a skill that is checked', () => {
     ]);
   });
 
-  it('says several things at once, and takes any text', () => {
+  it('may have several findings at once, for any text', () => {
     expect(findings({ skill_md: '' }).map(({ rule }) => rule)).toEqual([
       'name_present',
       'description_present',

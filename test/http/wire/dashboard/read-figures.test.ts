@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readFigures } from '../../../../src/http/wire/dashboard/read-figures.ts';
 
-it('reads the figures that say how an agent is, and no others', () => {
+it('the health figures of an agent are read, and no others', () => {
   const text = [
     '# HELP holdpoint_tasks tasks in the store',
     '# TYPE holdpoint_tasks gauge',
@@ -25,7 +25,7 @@ it('reads the figures that say how an agent is, and no others', () => {
   ]);
 });
 
-it('reads whatever an agent says without trouble, and at most a hundred of it', () => {
+it('any answer of an agent is read without an error, and at most a hundred figures', () => {
   fc.assert(fc.property(fc.string(), (text) => void readFigures(`holdpoint_tasks{${text}} 1`)));
   expect(readFigures('holdpoint_tasks 1\n'.repeat(1_000))).toHaveLength(100);
   const open = `holdpoint_tasks{${'a="\\'.repeat(50_000)}`;

@@ -43,7 +43,7 @@ function outputIn(model: MockLanguageModelV4): unknown {
   return last.content[0].output;
 }
 
-it('runs the approved arguments, and the model reads the result', async () => {
+it('an AI SDK tool runs the approved arguments, and the model reads the result', async () => {
   const agent = await startGate();
   const execute = vi.fn(async ({ command }: { command: string }) => `ran ${command}`);
   const gate = createGate({ url: agent.url, session: 's-1' });
@@ -59,7 +59,7 @@ it('runs the approved arguments, and the model reads the result', async () => {
   });
 });
 
-it('does not run a rejected call, and the model reads the reason', async () => {
+it('an AI SDK tool does not run a rejected call, and the model reads the reason', async () => {
   const agent = await startGate();
   const execute = vi.fn(async () => 'ran');
   const tools = guardTools(createGate({ url: agent.url }), {
@@ -78,7 +78,7 @@ it('does not run a rejected call, and the model reads the reason', async () => {
   });
 });
 
-it('does not run a call that the gate cannot be asked for', async () => {
+it('an AI SDK tool does not run a call while the gate is unreachable', async () => {
   const execute = vi.fn(async () => 'ran');
   const gate = createGate({ url: 'http://127.0.0.1:1', timeout: 0 });
   const model = aModel('ls');
@@ -91,7 +91,7 @@ it('does not run a call that the gate cannot be asked for', async () => {
   });
 });
 
-it('stops waiting when the run is aborted', async () => {
+it('an AI SDK tool stops waiting when the run is aborted', async () => {
   const agent = await startGate();
   const execute = vi.fn(async () => 'ran');
   const gate = createGate({ url: agent.url });
@@ -106,7 +106,7 @@ it('stops waiting when the run is aborted', async () => {
   expect(execute).not.toHaveBeenCalled();
 });
 
-it('reports a streaming tool when its stream has ended', async () => {
+it('an AI SDK tool reports a streaming tool when its stream has ended', async () => {
   const agent = await startGate();
   const execute = async function* () {
     yield 'half';
@@ -119,7 +119,7 @@ it('reports a streaming tool when its stream has ended', async () => {
   expect(outputIn(model)).toEqual({ type: 'text', value: 'whole' });
 });
 
-it('refuses a tool that runs elsewhere', () => {
+it('an AI SDK tool without a local execution is refused', () => {
   const gate = createGate({ url: 'http://127.0.0.1:1' });
   expect(() => guardTools(gate, { Bash: tool({ inputSchema }) })).toThrow(
     new TypeError('the tool Bash has no execute, so its calls cannot be held; leave it out'),

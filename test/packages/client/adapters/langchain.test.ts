@@ -48,7 +48,7 @@ const thread = { configurable: { thread_id: 'thread-1' } };
 
 const contentOf = (state: { messages: { content: unknown }[] }) => state.messages.at(-1)?.content;
 
-it('runs the approved arguments, and keys the call by thread and call', async () => {
+it('a LangChain tool runs the approved arguments, and its key is the thread and the call', async () => {
   const agent = await startGate();
   const run = vi.fn(({ command }: { command: string }) => `ran ${command}`);
   const running = graphWith(agent.url, run).invoke(callOf('rm -rf build'), thread);
@@ -59,7 +59,7 @@ it('runs the approved arguments, and keys the call by thread and call', async ()
   });
 });
 
-it('passes a rejection to the model', async () => {
+it('a LangChain tool passes a rejection to the model', async () => {
   const agent = await startGate();
   const run = vi.fn();
   const running = graphWith(agent.url, run).invoke(callOf('rm -rf build'), thread);
@@ -68,7 +68,7 @@ it('passes a rejection to the model', async () => {
   expect(run).not.toHaveBeenCalled();
 });
 
-it('reports the failure of a tool', async () => {
+it('a LangChain tool reports its failure', async () => {
   const agent = await startGate();
   const fail = () => Promise.reject(new Error('no such folder'));
   const running = graphWith(agent.url, fail).invoke(callOf('rm -rf build'), thread);
@@ -79,7 +79,7 @@ it('reports the failure of a tool', async () => {
   });
 });
 
-it('interrupts the graph while the call waits; a resume without a decision changes nothing', async () => {
+it('a LangChain graph is interrupted while the call waits; a resume without a decision changes nothing', async () => {
   const agent = await startGate();
   const run = vi.fn(({ command }: { command: string }) => `ran ${command}`);
   const graph = graphWith(agent.url, run, { interrupt });
@@ -100,7 +100,7 @@ it('interrupts the graph while the call waits; a resume without a decision chang
   });
 });
 
-it('resumes an interrupted graph when the webhook of the gate reports the decision', async () => {
+it('a LangChain graph resumes when the webhook of the gate reports the decision', async () => {
   const receiver = await RawReceiver.open();
   const defer = { enabled: true, tools: { Bash: { to: 'channel:webhook:ops' } } };
   const settings = { gate: { tools: { Bash: {} } }, channels: ['webhook'], security: { defer } };
@@ -126,7 +126,7 @@ it('resumes an interrupted graph when the webhook of the gate reports the decisi
   expect(contentOf(state)).toBe('ran rm -rf build');
 });
 
-it('does not run a call twice that a killed process received', async () => {
+it('a LangChain tool does not run a call twice that a killed process received', async () => {
   const agent = await startGate();
   const key = 'thread-1:call-1';
   const held = createGate({ url: agent.url }).hold({
@@ -140,7 +140,7 @@ it('does not run a call twice that a killed process received', async () => {
   expect(run).not.toHaveBeenCalled();
 });
 
-it('holds a tool whose input is one text, and leaves the given tool as it is', async () => {
+it('a LangChain tool with a string input is held, and the given tool is not changed', async () => {
   const agent = await startGate({
     gate: { tools: { Bash: {} } },
     security: {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { decide, startGate, waitingIn } from '../a-gate.ts';
 
-it('resumes a LangGraph agent that was killed in its wait with the same hold', {
+it('a LangGraph agent that was killed during its wait resumes with the same hold', {
   timeout: 60_000,
 }, async () => {
   const agent = await startGate();

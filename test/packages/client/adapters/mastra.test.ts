@@ -53,7 +53,7 @@ async function runAgent(url: string, run: (input: { command: string }) => Promis
   return JSON.stringify(last.content[0].output);
 }
 
-it('runs the approved arguments, and the model reads the result', async () => {
+it('a Mastra tool runs the approved arguments, and the model reads the result', async () => {
   const agent = await startGate();
   const run = vi.fn(async ({ command }: { command: string }) => `ran ${command}`);
   const running = runAgent(agent.url, run);
@@ -64,7 +64,7 @@ it('runs the approved arguments, and the model reads the result', async () => {
   });
 });
 
-it('does not run a rejected call, and the model reads the reason', async () => {
+it('a Mastra tool does not run a rejected call, and the model reads the reason', async () => {
   const agent = await startGate();
   const run = vi.fn(async () => 'ran');
   const running = runAgent(agent.url, run);

@@ -43,7 +43,7 @@ async function runAgent(url: string, run: (input: { command: string }) => Promis
   return output.output.text ?? output.output;
 }
 
-it('runs the approved arguments, and the model reads the result', async () => {
+it('an OpenAI agent tool runs the approved arguments, and the model reads the result', async () => {
   const agent = await startGate();
   const run = vi.fn(async ({ command }: { command: string }) => `ran ${command}`);
   const running = runAgent(agent.url, run);
@@ -54,7 +54,7 @@ it('runs the approved arguments, and the model reads the result', async () => {
   });
 });
 
-it('does not run a rejected call, and the model reads the reason', async () => {
+it('an OpenAI agent tool does not run a rejected call, and the model reads the reason', async () => {
   const agent = await startGate();
   const run = vi.fn(async () => 'ran');
   const running = runAgent(agent.url, run);
@@ -63,7 +63,7 @@ it('does not run a rejected call, and the model reads the reason', async () => {
   expect(run).not.toHaveBeenCalled();
 });
 
-it('reports the failure of a tool', async () => {
+it('an OpenAI agent tool reports its failure', async () => {
   const agent = await startGate();
   const running = runAgent(agent.url, () => Promise.reject(new Error('no such folder')));
   const id = await decide(agent, { decision: 'approve' });

@@ -22,8 +22,8 @@ const workspace = new Workspace(new ManualClock(0), usualUsers, usualChannels);
 
 const plain = workspace.say({ channel: 'C0REFUNDS1', user: 'U0ANN00001', text: '' });
 
-describe('what a message shows', () => {
-  it('is said line by line', () => {
+describe('the lines of a message', () => {
+  it('are printed one by one', () => {
     const plain = (text: string) => ({ type: 'plain_text', text });
     const blocks = [
       { type: 'header', text: plain('Approval needed') },
@@ -63,11 +63,11 @@ describe('what a message shows', () => {
     ['<#C0REFUNDS1> <!channel>', '#refunds @channel'],
     ['&lt;!channel&gt; &amp;lt;', '<!channel> &lt;'],
     ['<@U0NOBODY01>', '@U0NOBODY01'],
-  ])('reads %s as %s', (markup, words) => {
+  ])('for %s are %s', (markup, words) => {
     expect(markupWords(markup, workspace)).toBe(words);
   });
 
-  it('never draws on the terminal, whatever is said', () => {
+  it('contain no terminal control, with any text', () => {
     const said = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(said, said, said, (text, quoted, name) => {
@@ -83,7 +83,7 @@ describe('what a message shows', () => {
     );
   });
 
-  it('shows control characters as codes, and who alone sees a message', () => {
+  it('show control characters as codes, and the only viewer of a message', () => {
     const message = { ...plain, text: 'red \u001b[31m\u202e', onlyFor: 'U0BOB00001' };
     expect(paintMessage(output, message, { workspace, isChanged: false })).toEqual([
       'Ann Miller  #refunds, only Bob Stone sees this',

@@ -59,7 +59,7 @@ async function openPlay(isTalker = false) {
 }
 
 describe('playing in the fake Slack', () => {
-  it('shows what is asked, clicks Approve, and shows the outcome', async () => {
+  it('shows the question, clicks Approve, and shows the outcome', async () => {
     const play = await openPlay();
     play.type('refund A-1042');
     await play.sees('Approve, reject or leave? ');
@@ -88,7 +88,7 @@ describe('playing in the fake Slack', () => {
     );
   });
 
-  it('waits for the modal, whatever is said meanwhile', async () => {
+  it('waits for the modal, with any messages in between', async () => {
     const play = await openPlay(true);
     play.type('refund A-1042');
     await play.shows('Refund?');
@@ -99,7 +99,7 @@ describe('playing in the fake Slack', () => {
     await play.over;
   });
 
-  it('asks which call is meant when several wait', async () => {
+  it('asks for the call when several wait', async () => {
     const play = await openPlay();
     play.type('refund A-1042');
     await play.sees('Approve, reject or leave? ');
@@ -121,7 +121,7 @@ describe('playing in the fake Slack', () => {
     ]);
   });
 
-  it('says what can be typed, and says none of it to the agent', async () => {
+  it('lists the commands, and sends none of them to the agent', async () => {
     const play = await openPlay();
     for (const word of ['help', '?', 'h']) play.type(word);
     play.type('leave');
@@ -130,7 +130,7 @@ describe('playing in the fake Slack', () => {
     expect(play.seen()).toContain('What you type is said to the agent in #refunds.');
   });
 
-  it('leaves the call waiting when somebody leaves', async () => {
+  it('keeps the call waiting when the player exits', async () => {
     const play = await openPlay();
     play.type('refund A-1042');
     await play.shows('Refund?');
@@ -142,7 +142,7 @@ describe('playing in the fake Slack', () => {
     ]);
   });
 
-  it('says so when the agent is not connected, and goes on', async () => {
+  it('reports a disconnected agent, and continues', async () => {
     const play = await openPlay();
     play.slack.socket.drop(false);
     await play.slack.connected(0);

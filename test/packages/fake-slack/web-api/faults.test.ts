@@ -4,10 +4,10 @@ import { openSlack, refusalOf } from '../open-slack.ts';
 
 const refunds = 'C0REFUNDS1';
 
-describe('what goes wrong with a call', () => {
+describe('a planned fault of a call', () => {
   const post = { channel: refunds, text: 'hello' };
 
-  it('is planned by method and number, and passes', async () => {
+  it('is set by method and number, and ends', async () => {
     const { slack, web } = await openSlack();
     slack.fail({
       method: 'chat.postMessage',
@@ -32,14 +32,14 @@ describe('what goes wrong with a call', () => {
     expect(slack.messages('refunds')).toEqual([]);
   });
 
-  it('can be an answer that is lost although the message was posted', async () => {
+  it('can be a lost answer of a posted message', async () => {
     const { slack, web } = await openSlack();
     slack.fail({ isDone: true, fault: { kind: 'reset' } });
     await refusalOf(web.chat.postMessage(post));
     expect(slack.messages('refunds')).toHaveLength(1);
   });
 
-  it('can be a page instead of an answer, or none at all', async () => {
+  it('can be a page instead of an answer, or no answer', async () => {
     const { slack } = await openSlack();
     slack.fail({ fault: { kind: 'html' } });
     slack.fail({ fault: { kind: 'hang' } });
@@ -52,7 +52,7 @@ describe('what goes wrong with a call', () => {
     await expect(hanging).rejects.toThrow('enough');
   });
 
-  it('limits messages by channel when asked to', async () => {
+  it('can be a rate limit by channel', async () => {
     const clock = new ManualClock(1_000_000);
     const { slack, web } = await openSlack({ clock, messageEvery: 1_500 });
     await web.chat.postMessage(post);

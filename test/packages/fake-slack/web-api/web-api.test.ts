@@ -38,14 +38,14 @@ describe('the Web API of the fake Slack', () => {
     expect(slack.calls[0]?.args).toEqual({ channel: refunds, text: 'Approve?', blocks: buttons });
   });
 
-  it('gives messages of one moment different and ever greater times', async () => {
+  it('gives messages of one moment different and increasing times', async () => {
     const { slack, web } = await openSlack({ clock: new ManualClock(1_700_000_000_000) });
     for (const text of ['one', 'two']) await web.chat.postMessage({ channel: refunds, text });
     const times = slack.messages('refunds').map(({ ts }) => ts);
     expect(times).toEqual(['1700000000.000000', '1700000000.000001']);
   });
 
-  it('tells one person something that nobody else sees', async () => {
+  it('posts a message that only one person can see', async () => {
     const { slack, web } = await openSlack();
     await web.chat.postEphemeral({ channel: refunds, user: 'U0BOB00001', text: 'not you' });
     expect(slack.messages('refunds')).toEqual([]);
@@ -54,7 +54,7 @@ describe('the Web API of the fake Slack', () => {
     ]);
   });
 
-  it('knows who we are, and says which scopes the token has', async () => {
+  it("returns the app's identity and the scopes of the token", async () => {
     const { web } = await openSlack({ scopes: ['chat:write', 'users:read'] });
     const { team_id, user_id, bot_id, response_metadata } = await web.auth.test();
     expect({ team_id, user_id, bot_id, scopes: response_metadata?.scopes }).toEqual({
@@ -65,7 +65,7 @@ describe('the Web API of the fake Slack', () => {
     });
   });
 
-  it('lists channels page by page, without those that do not concern the bot', async () => {
+  it("lists channels page by page, without those outside the bot's view", async () => {
     const { web } = await openSlack();
     const options = { types: 'public_channel,private_channel', limit: 2, exclude_archived: true };
     const pages: string[][] = [];
@@ -81,7 +81,7 @@ describe('the Web API of the fake Slack', () => {
     ]);
   });
 
-  it('tells an email with its scope alone, and none of a guest', async () => {
+  it('returns an email only with its scope, and none of a guest', async () => {
     const { web } = await openSlack();
     const { web: blind } = await openSlack({ scopes: ['users:read'] });
     const emailOf = async (user: string, client = web) =>
@@ -100,7 +100,7 @@ describe('the Web API of the fake Slack', () => {
     );
   });
 
-  it('takes a file in three steps, and shows it in a thread', async () => {
+  it('accepts a file in three steps, and shows it in a thread', async () => {
     const { slack, web } = await openSlack();
     const { ts = '' } = await web.chat.postMessage({ channel: refunds, text: 'see below' });
     await web.filesUploadV2({
@@ -142,14 +142,14 @@ describe('the Web API of the fake Slack', () => {
     ['a block_id of 256 characters', [{ type: 'divider', block_id: 'x'.repeat(256) }]],
     ['two blocks with one id', [1, 2].map(() => ({ type: 'divider', block_id: 'same' }))],
     ['51 blocks', Array.from({ length: 51 }, () => ({ type: 'divider' }))],
-    ['a block of no kind', [{ type: 'banner' }]],
+    ['a block without a type', [{ type: 'banner' }]],
   ])('refuses %s', async (_, blocks) => {
     const { web } = await openSlack();
     const call = web.chat.postMessage({ channel: refunds, text: 'x', blocks: blocks as any });
     expect(await refusalOf(call)).toBe('invalid_blocks');
   });
 
-  it('lets a token do only what it is for', async () => {
+  it('restricts each token to its purpose', async () => {
     const { slack, web } = await openSlack();
     expect(await refusalOf(webClient(slack, 'xoxb-other').auth.test())).toBe('invalid_auth');
     expect(await refusalOf(webClient(slack, '').auth.test())).toBe('not_authed');

@@ -2,6 +2,6 @@ import { expect, it } from 'vitest';
 import { appScopes } from '../../../../packages/fake-slack/workspace/app-scopes.ts';
 import { botScopes } from '../../../../src/cli/slack/print-manifest.ts';
 
-it('gives the app of the fake Slack the scopes of the manifest', () => {
+it('the app of the fake Slack has the scopes of the manifest', () => {
   expect(appScopes).toEqual(botScopes());
 });

@@ -54,7 +54,7 @@ describe('walk', () => {
     ['failed', 'submitted', 'message denied'],
     ['working.executing.recording', 'deferred.asked', 'denied, told'],
     ['working.governing', 'deferred.asked', 'approved'],
-  ])('reaches %s from %s along "%s"', (to, from, label) => {
+  ])('goes to %s from %s along "%s"', (to, from, label) => {
     expect(walk(chart, entered([from, '', 0], [to, '', 1])).at(-1)?.by?.label).toBe(label);
   });
 
@@ -71,7 +71,7 @@ describe('walk', () => {
     ]);
   });
 
-  it('passes over a state of another version of the chart', () => {
+  it('skips a state of another version of the chart', () => {
     const other = entered(
       ['submitted', '', 0],
       ['pondering.deep', '', 1],
@@ -82,7 +82,7 @@ describe('walk', () => {
 });
 
 describe('staysOf', () => {
-  it('adds up time and visits, in regions as well', () => {
+  it('sums time and visits, in regions as well', () => {
     const stays = staysOf(chart, walk(chart, held), start + 5_326);
     expect(Object.fromEntries(stays)).toEqual({
       submitted: { milliseconds: 2, visits: 1 },
@@ -97,12 +97,12 @@ describe('staysOf', () => {
     });
   });
 
-  it('gives an end no time', () => {
+  it('gives an end no duration', () => {
     const stays = staysOf(chart, walk(chart, entered(['completed', '', 0])), start + 60_000);
     expect(stays.get('completed')).toEqual({ milliseconds: 0, visits: 1 });
   });
 
-  it('shows what was known when it looks back', () => {
+  it('shows the earlier state when the user goes back', () => {
     const back = upTo(walk(chart, held), 1);
     expect([...staysOf(chart, back, start + 5_000).keys()]).toEqual([
       'submitted',

@@ -7,6 +7,6 @@ it.each([
   [0, '0 seconds'],
   [20_461_000, '5 hours 41 minutes'],
   [90_061_000, '1 day 1 hour'],
-])('reads %i milliseconds as %j', (milliseconds, words) => {
+])('the duration of %i milliseconds is %j', (milliseconds, words) => {
   expect(spokenWords(milliseconds)).toBe(words);
 });

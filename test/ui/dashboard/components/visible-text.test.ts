@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { visiblePieces } from '../../../../src/ui/dashboard/components/visible-text.ts';
 
 describe('visible text', () => {
-  it('names what turns the direction, has no width or looks like a space', () => {
+  it('names characters that turn the direction, have no width or look like a space', () => {
     const text = 'pay \u202E001\u2069 to\u200Bann\u00A0now\u{E0041}\n\u3164';
     const named = visiblePieces(text).map(({ text, kind }) =>
       kind === 'hidden' ? `[${text}]` : text,
@@ -13,12 +13,12 @@ describe('visible text', () => {
     );
   });
 
-  it('leaves all else current', () => {
+  it('keeps all other characters', () => {
     const plain = 'Größe 5 < 6, 値段 ¥900, “quoted” 🙂\nsecond line';
     expect(visiblePieces(plain)).toEqual([{ text: plain, kind: 'plain' }]);
   });
 
-  it('marks letters that look like others, and a tab without alarm', () => {
+  it('marks look-alike letters, and a tab without a warning', () => {
     expect(visiblePieces('\u0430nn\tok')).toEqual([
       { text: '\u0430nn', kind: 'plain' },
       { text: 'mixed letters: а is Cyrillic', kind: 'hidden' },
@@ -27,12 +27,12 @@ describe('visible text', () => {
     ]);
   });
 
-  it('leaves a family and the joiners that letters need whole', () => {
+  it('keeps a family emoji and needed joiners whole', () => {
     const plain = '👩‍👩‍👧 می‌خواهم';
     expect(visiblePieces(plain)).toEqual([{ text: plain, kind: 'plain' }]);
   });
 
-  it('shows no piece in which a format or control character remains', () => {
+  it('contains no format or control character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         for (const piece of visiblePieces(text)) {

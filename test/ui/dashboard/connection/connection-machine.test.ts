@@ -26,7 +26,7 @@ function after(...events: ConnectionEvent[]) {
 const opened: ConnectionEvent[] = [{ type: 'leadership.won' }, { type: 'stream.opened' }];
 
 describe('the connection of a tab', () => {
-  it('follows until it has the lock, and hands on what the leader tells', () => {
+  it('follows until it has the lock, and forwards the events of the leader', () => {
     const told = after({ type: 'tab.open' }, { type: 'tab.event', event: removed('7') });
     expect(told).toEqual({
       value: { sharing: { following: 'informed' } },
@@ -36,7 +36,7 @@ describe('the connection of a tab', () => {
     });
   });
 
-  it('leads when it has the lock, and tells the others what it reads', () => {
+  it('leads when it has the lock, and sends the others its events', () => {
     expect(after(...opened, { type: 'stream.event', event: removed('8') })).toEqual({
       value: { sharing: { leading: { streaming: 'open' } } },
       context: { lastEventId: '8', failures: 0 },
@@ -48,7 +48,7 @@ describe('the connection of a tab', () => {
     });
   });
 
-  it('reads everything again when a stream starts at no event', () => {
+  it('reads everything again when a stream starts without a position', () => {
     expect(after(...opened).asked).toEqual([
       { type: 'readAgain', params: undefined },
       { type: 'tell', params: { kind: 'open' } },
@@ -57,7 +57,7 @@ describe('the connection of a tab', () => {
     expect(after(...followed).asked).toEqual([{ type: 'tell', params: { kind: 'open' } }]);
   });
 
-  it('tells the others that the stream broke, and comes back after a while that grows', () => {
+  it('reports a broken stream to the others, and reconnects after increasing pauses', () => {
     expect(after(...opened, { type: 'stream.ended' })).toMatchObject({
       value: { sharing: { leading: 'backingOff' } },
       open: false,
@@ -77,7 +77,7 @@ describe('the connection of a tab', () => {
     }
   });
 
-  it('takes no part while its token is refused, so that another tab can lead', () => {
+  it('does not lead while its token is refused, so that another tab can', () => {
     const refused: ConnectionEvent[] = [{ type: 'leadership.won' }, { type: 'stream.refused' }];
     expect(after(...refused).value).toBe('refused');
     expect(after(...refused, { type: 'session.changed' }).value).toEqual({

@@ -24,7 +24,7 @@ function titles(found: readonly Entry[]): string[] {
 }
 
 describe('the palette', () => {
-  it('stops what runs and starts what does not, and where a passphrase is needed leads to who asks for it', () => {
+  it('stops running agents and starts stopped ones, and leads to the passphrase dialog where needed', () => {
     expect(entries.filter(({ group }) => group === 'Actions').map(({ deed }) => deed)).toEqual([
       {
         does: 'process',
@@ -61,13 +61,13 @@ describe('the palette', () => {
     expect(titles(matching(entries, text, agents))).toEqual(found);
   });
 
-  it('offers an id that it does not know on each agent that runs', () => {
+  it('offers an unknown id on each running agent', () => {
     expect(matching(entries, 'x-99', agents).map(({ deed }) => deed)).toEqual([
       { does: 'go', href: '#/tasks/till/x-99' },
     ]);
   });
 
-  it('goes round', () => {
+  it('wraps around', () => {
     expect([besides(0, -1, 3), besides(2, 1, 3), besides(0, 1, 1)]).toEqual([2, 0, 0]);
   });
 });

@@ -87,7 +87,7 @@ describe('the palette', () => {
     await expectDialog(held, [], [sent, sent]);
   });
 
-  it('is not closed by the answer to a command of an earlier one', async () => {
+  it('is not closed by the answer to an earlier command', async () => {
     const held = await openPage();
     const { page, answer } = held;
     await page.keyboard.press('Control+k');

@@ -31,7 +31,7 @@ async function look(
   return page;
 }
 
-it('shows the cards of an agent, and streams what it answers, wide and narrow', async () => {
+it('the cards of an agent are shown, and its answers are streamed, wide and narrow', async () => {
   const page = await look(narrow);
   await page.getByRole('combobox', { name: 'Agent' }).selectOption('till');
   await page.getByRole('button', { name: 'Get card' }).click();
@@ -46,7 +46,7 @@ it('shows the cards of an agent, and streams what it answers, wide and narrow', 
   expect(await faultsOf(page, twoLooks)).toEqual([]);
 });
 
-it('asks nobody on account of an address, and forgets the token with the agent it was typed for', async () => {
+it('no request is sent because of an address, and a token is dropped with its agent', async () => {
   const sent: string[] = [];
   const server = createServer((request, response) => {
     sent.push(String(request.headers.authorization));
@@ -73,7 +73,7 @@ it('asks nobody on account of an address, and forgets the token with the agent i
   await page.getByRole('heading', { name: 'Console' }).waitFor({ state: 'detached' });
 }, 60_000);
 
-it('shows whatever a foreign card holds as text', async () => {
+it('any content of a foreign card is shown as text', async () => {
   const card = {
     ...{ name: evilTexts[0], url: `javascript:document.title=1`, protocolVersion: '0.3.0' },
     skills: evilTexts.map((text) => ({ id: text, name: text, description: text, tags: [] })),

@@ -42,7 +42,7 @@ async function commandVerdict(page: Page): Promise<{ code: number | null; said: 
   return { code, said: stdout + stderr };
 }
 
-describe.each(['signed', 'plain'])('the log of an agent, %s', (id) => {
+describe.each(['signed', 'plain'])('the log of an agent, %s,', (id) => {
   it('is verified as a whole, and by the command as well', async () => {
     const { page } = await shared.browser.page();
     await page.goto(`${dashboard.url}/#/audit/${id}`);
@@ -54,7 +54,7 @@ describe.each(['signed', 'plain'])('the log of an agent, %s', (id) => {
     expect((await commandVerdict(page)).code).toBe(0);
   });
 
-  it('shows the very line of which one byte was changed, and that no later one can be told', async () => {
+  it('shows the line with a changed byte, and that later ones are unproven', async () => {
     const before = readFileSync(logOf(id), 'utf8');
     const lines = before.trimEnd().split('\n');
     const at = lines.findIndex((line) => line.includes('"t-4"'));

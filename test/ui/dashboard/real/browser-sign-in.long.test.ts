@@ -85,7 +85,7 @@ function tokenCalls({ asked }: SignInServer): string[] {
   return asked.filter((path) => path === '/token');
 }
 
-it('makes an agent with a sign-in whose token the page never sees', async () => {
+it('an agent is created with a sign-in whose token the page never receives', async () => {
   const { server, page } = await openModel('signed');
   await page.getByRole('radio', { name: 'Sign in with the browser' }).check();
   await page.getByRole('textbox', { name: 'Organization ID' }).fill('org-1');
@@ -104,7 +104,7 @@ it('makes an agent with a sign-in whose token the page never sees', async () => 
   expect([kept.includes(token), kept.includes(session)]).toEqual([false, false]);
 });
 
-it('says that consent was refused, and signs in at the next try', async () => {
+it('a refused consent is shown, and the next attempt signs in', async () => {
   const { page, server } = await openModel('refused');
   await page.getByRole('radio', { name: 'Sign in with the browser' }).check();
   await page.getByRole('button', { name: 'Next' }).click();
@@ -121,7 +121,7 @@ it('says that consent was refused, and signs in at the next try', async () => {
   await eventually(() => expect(new URL(page.url()).hash).toBe('#/new/channels'));
 });
 
-it('lets a sign-in be called off, opened again and forgotten, and takes a key instead', async () => {
+it('a sign-in can be canceled, opened again and dropped, and replaced by a key', async () => {
   const { page, server } = await openModel('keyed');
   const browser = page.getByRole('radio', { name: 'Sign in with the browser' });
   await browser.check();
@@ -148,7 +148,7 @@ it('lets a sign-in be called off, opened again and forgotten, and takes a key in
   expect(tokenCalls(server)).toEqual(['/token']);
 });
 
-it('has no fault that axe finds, wide and narrow', async () => {
+it('the sign-in has no axe finding, wide and narrow', async () => {
   const { page } = await openModel('axe', narrow);
   const look = async (how: string): Promise<void> => {
     expect({ how, faults: await faultsOf(page, twoLooks) }).toEqual({ how, faults: [] });

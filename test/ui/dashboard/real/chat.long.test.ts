@@ -43,7 +43,7 @@ async function lastTask(): Promise<{ id: string; status: { state: string } }> {
   return body.tasks[0];
 }
 
-it('writes what the model says as it says it, reads it out by sentences and runs nothing of it', async () => {
+it('the answer is written as it arrives, read out by sentences, and never run', async () => {
   const { page } = await openChat();
   await say(page, 'Where is A-1042?');
   const answer = await model.next();
@@ -63,7 +63,7 @@ it('writes what the model says as it says it, reads it out by sentences and runs
   expect(await page.title()).toBe('Chat of till · Holdpoint');
 });
 
-it('holds a call until somebody approves it in another tab, and tells governance', async () => {
+it('a call is held until it is approved in another tab, and governance is shown', async () => {
   const { page } = await openChat();
   await say(page, 'Pay five');
   (await model.next()).call('pay', { amount: 5 });
@@ -104,7 +104,7 @@ it('holds a call until somebody approves it in another tab, and tells governance
   );
 });
 
-it('goes on after a reload in the middle of an answer', async () => {
+it('an answer continues after a reload', async () => {
   const { page } = await openChat();
   await say(page, 'Tell me all');
   const answer = await model.next();
@@ -123,7 +123,7 @@ it('goes on after a reload in the middle of an answer', async () => {
   expect(await page.locator('.asked').count()).toBe(1);
 });
 
-it('stops a task, and the model with it', async () => {
+it('a task is stopped with its model', async () => {
   const { page } = await openChat();
   await say(page, 'Count to a million');
   const answer = await model.next();
@@ -135,7 +135,7 @@ it('stops a task, and the model with it', async () => {
   expect((await lastTask()).status.state).toBe('canceled');
 });
 
-it('lists conversations, and goes on with one of them where it was left', async () => {
+it('conversations are listed, and one is continued', async () => {
   const { page } = await openChat();
   await say(page, 'Remember seven');
   (await model.next()).end('I will.');

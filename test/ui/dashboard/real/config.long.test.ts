@@ -42,7 +42,7 @@ async function write(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
-it('is edited, checked, corrected, saved and taken up by a restart', async () => {
+it('the configuration is edited, checked, corrected, saved and used after a restart', async () => {
   const { page, complaints } = await openConfig();
   await write(page, 'audit:\n  chain: many\n');
   // It is checked current written, and nothing is saved by that.
@@ -71,7 +71,7 @@ it('is edited, checked, corrected, saved and taken up by a restart', async () =>
   forgive(complaints, [`400 ${dashboard.url}/api/agents/till/config`]);
 });
 
-it('completes the keys and values of the schema', async () => {
+it('the keys and values of the schema are completed', async () => {
   const { page } = await openConfig();
   await write(page, '');
   await page.keyboard.type('egr');
@@ -83,7 +83,7 @@ it('completes the keys and values of the schema', async () => {
   page.once('dialog', (dialog) => void dialog.accept());
 });
 
-it('is not written over what somebody else has written meanwhile', async () => {
+it('a concurrent change is not overwritten', async () => {
   const { page, complaints } = await openConfig();
   const theirs = `${saved()}# theirs\n`;
   writeFileSync(path, theirs);
@@ -99,7 +99,7 @@ it('is not written over what somebody else has written meanwhile', async () => {
   forgive(complaints, [`412 ${dashboard.url}/api/agents/till/config`]);
 });
 
-it('is a plain field where the editor cannot be loaded', async () => {
+it('a plain field replaces an editor that cannot be loaded', async () => {
   const { page, complaints } = await shared.browser.page();
   await page.route('**/yaml-editor*', (route) => route.abort());
   await page.goto(`${dashboard.url}/#/agents/till/config`);

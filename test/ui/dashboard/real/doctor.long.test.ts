@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.close());
 
-it('shows the checks and figures of an agent, wide and narrow', async () => {
+it('the checks and figures of an agent are shown, wide and narrow', async () => {
   const { page } = await shared.browser.page(narrow);
   await page.goto(`${dashboard.url}/#/agents/till/doctor`);
   const checks = page.getByRole('region', { name: 'Checks' });
@@ -35,7 +35,7 @@ it('shows the checks and figures of an agent, wide and narrow', async () => {
   expect(await faultsOf(page, twoLooks)).toEqual([]);
 }, 180_000);
 
-it('checks all agents one after the other, when somebody asks', async () => {
+it('all agents are checked one after the other, on request', async () => {
   const { page } = await shared.browser.page();
   const asked: string[] = [];
   page.on('request', (one) => {

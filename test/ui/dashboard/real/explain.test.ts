@@ -36,7 +36,7 @@ async function callOf(task: string): Promise<string> {
   return body.decisions[0].call_id;
 }
 
-it('holds a recorded call against service.yaml as it stands now, and runs nothing', async () => {
+it('a recorded call is explained under the current service.yaml, and not run', async () => {
   const before = readFileSync(path, 'utf8');
   const { answered } = await agent.hold(dashboard, 't1');
   const call = await callOf('t1');
@@ -81,7 +81,7 @@ it('holds a recorded call against service.yaml as it stands now, and runs nothin
   ]);
 });
 
-it('says what another service.yaml would have done to the last calls', async () => {
+it('the effect of another service.yaml on the last calls is shown', async () => {
   const content = JSON.stringify({
     ...(JSON.parse(readFileSync(path, 'utf8')) as object),
     security: {},
@@ -102,6 +102,6 @@ it.each([
   ['/api/agents/till/tasks/nowhere/calls/c/explain', 404],
   ['/api/agents/till/tasks/t1/calls/none/explain', 404],
   ['/api/agents/till/tasks/t1/calls/..%2f..%2fcancel/explain', 404],
-])('has nothing to say of %s', async (route, status) => {
+])('no explanation exists for %s', async (route, status) => {
   expect((await dashboard.post(route, {})).status).toBe(status);
 });

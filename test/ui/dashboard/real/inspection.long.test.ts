@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.close());
 
-it('keeps the way of a task as a file for the viewer of others, and asks them for nothing', async () => {
+it('the path of a task is saved as a file for other viewers, without a request to them', async () => {
   await watched.send('t1', [{ tool: 'echo', args: { iban: canary } }, { say: canary }]);
   const { page } = await shared.browser.page();
   await page.goto(`${dashboard.url}/#/tasks/till/t1?view=raw`);
@@ -60,7 +60,7 @@ it('keeps the way of a task as a file for the viewer of others, and asks them fo
   expect(await overflowOf(page)).toBe(null);
 });
 
-it('says how to switch it on where it is off', async () => {
+it('the switch for inspection is explained where it is off', async () => {
   await plain.client.send('t2', [{ say: 'done' }]);
   const { page, complaints } = await shared.browser.page();
   await page.goto(`${dashboard.url}/#/tasks/plain/t2?view=raw`);

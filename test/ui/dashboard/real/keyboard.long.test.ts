@@ -41,8 +41,8 @@ async function watchApprove(page: Page): Promise<void> {
   });
 }
 
-describe('somebody without a mouse', () => {
-  it('decides on calls, which take no key that was not meant for them', async () => {
+describe('a user without a mouse', () => {
+  it('decides calls, which ignore keys for other elements', async () => {
     const first = await agent.hold(dashboard, 'k1');
     const page = await look('', watchApprove);
     await eventually(async () => expect(await page.title()).toBe('(1) Agents · Holdpoint'));
@@ -89,7 +89,7 @@ describe('somebody without a mouse', () => {
     await eventually(async () => expect(await focused(page)).toBe('service.yaml of till'));
   });
 
-  it('gets the focus back where it was when a dialog closes', async () => {
+  it('gets the focus back when a dialog closes', async () => {
     const { answered } = await agent.hold(dashboard, 'k3');
     const page = await look('#/tasks/till/k3');
     await page.locator('[data-state="deferred.asked"]').waitFor();
@@ -133,8 +133,8 @@ describe('a dialog', () => {
   });
 });
 
-describe('a call that waits', () => {
-  it('is decided by the command that its page shows, run as it stands', async () => {
+describe('a waiting call', () => {
+  it('is decided by the shown command, run unchanged', async () => {
     const { answered } = await agent.hold(dashboard, 'c1');
     const page = await look('#/approvals/till/c1');
     await page.getByText('Command', { exact: true }).click();
@@ -146,7 +146,7 @@ describe('a call that waits', () => {
     await eventually(async () => expect(await page.title()).toBe('Approvals · Holdpoint'));
   });
 
-  it('is told of by a notification, once somebody has asked for that, with no word of a model', async () => {
+  it('is shown in a notification after permission, without words of a model', async () => {
     const page = await look('#/approvals', async (opened) => {
       await opened.addInitScript(() => {
         const shown: object[] = [];
@@ -189,7 +189,7 @@ describe('a call that waits', () => {
     await end();
   });
 
-  it('moves nothing for somebody who wants it so', async () => {
+  it('has no animation for users who want none', async () => {
     const { answered } = await agent.hold(dashboard, 'm1');
     const page = await look('', (opened) => opened.emulateMedia({ reducedMotion: 'reduce' }));
     for (const route of ['#/agents', '#/approvals', '#/tasks', '#/tasks/till/m1', '#/audit/till']) {

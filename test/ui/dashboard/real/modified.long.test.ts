@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.close());
 
-it('what MODIFY changed is shown before and after the decision, and after a restart of the daemon', async () => {
+it('changes of MODIFY are shown before and after the decision, and after a restart of the daemon', async () => {
   await agent.start(dashboard);
   const { answered } = await agent.hold(dashboard, 't1');
   const { page, complaints } = await shared.browser.page();

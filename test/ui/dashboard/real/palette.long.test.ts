@@ -38,7 +38,7 @@ function hash(page: Page): string {
   return new URL(page.url()).hash;
 }
 
-it('leads by its name to a page and to a task, and gives the focus back when it is left', async () => {
+it('the palette leads by name to a page and to a task, and restores the focus when it is closed', async () => {
   const page = await look('#/agents');
   await tabTo(page, 'Config');
   await page.keyboard.press('ControlOrMeta+k');
@@ -64,7 +64,7 @@ it('leads by its name to a page and to a task, and gives the focus back when it 
   await eventually(() => expect(hash(page)).toBe('#/tasks/till/refund-77'));
 });
 
-it('stops and starts an agent after a second key, and does neither after Back', async () => {
+it('the palette stops and starts an agent after a confirming key, and does neither after Back', async () => {
   const page = await look('#/agents');
   const sent: string[] = [];
   page.on(
@@ -97,7 +97,7 @@ it('stops and starts an agent after a second key, and does neither after Back', 
   await page.getByRole('button', { name: 'Restart' }).waitFor({ timeout: 60_000 });
 });
 
-it('lets keys be letters in a field, and goes by two of them elsewhere', async () => {
+it('keys are letters in a field, and two of them navigate elsewhere', async () => {
   const page = await look('#/tasks');
   const field = page.getByLabel('Workflow execution');
   await field.focus();
@@ -120,7 +120,7 @@ it('lets keys be letters in a field, and goes by two of them elsewhere', async (
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-it('has no fault that axe finds, wide and narrow', async () => {
+it('the palette has no axe finding, wide and narrow', async () => {
   const page = await look('#/agents', narrow);
   await page.keyboard.press('ControlOrMeta+k');
   await palette(page).waitFor();

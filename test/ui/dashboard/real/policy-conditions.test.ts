@@ -59,7 +59,7 @@ async function editCondition(page: Page, tool: string, rule: string) {
   return row;
 }
 
-it('edits the condition of a rule of a list, with the tests and the effect on kept calls before it is saved', async () => {
+it('the condition of a rule in a list is edited, with the tests and the effect on recorded calls before the save', async () => {
   const { page } = await shared.browser.page();
   await openEditor(page);
   const row = await editCondition(page, 'pay', 'defer.tools.pay[0]');
@@ -92,7 +92,7 @@ it('edits the condition of a rule of a list, with the tests and the effect on ke
   writeFileSync(path, first);
 });
 
-it('completes names, and shows the fault of an expression with its column while it is typed', async () => {
+it('names are completed, and the fault of an expression is shown with its column while it is typed', async () => {
   const { page } = await shared.browser.page();
   await openEditor(page);
   const row = await editCondition(page, 'math_calculate', 'defer.tools.math_calculate');
@@ -116,7 +116,7 @@ it('completes names, and shows the fault of an expression with its column while 
   expect(await page.getByText('No changes yet.').count()).toBe(1);
 });
 
-it('refuses to preview a condition that is not valid, with its place', async () => {
+it('an invalid condition is refused in the preview, with its place', async () => {
   const { page, complaints } = await shared.browser.page();
   await openEditor(page);
   await editCondition(page, 'pay', 'defer.tools.pay[0]');
@@ -128,7 +128,7 @@ it('refuses to preview a condition that is not valid, with its place', async () 
   page.once('dialog', (dialog) => void dialog.accept());
 });
 
-it('runs the policy tests of the current policy', async () => {
+it('the policy tests run under the current policy', async () => {
   const { page } = await shared.browser.page();
   await page.goto(`${dashboard.url}/#/agents/till/policy`);
   await page.getByRole('button', { name: 'Run policy tests' }).click();

@@ -51,7 +51,7 @@ function row(page: Page, tool: string) {
   return page.locator(`[data-tool=${tool}]`);
 }
 
-it('shows what weaker rules would have done to the last calls before they are saved, and keeps the comments', async () => {
+it('the effect of weaker rules on the last calls is shown before the save, and comments are kept', async () => {
   const { page } = await shared.browser.page();
   await openEditor(page);
   const save = page.getByRole('button', { name: 'Save' });
@@ -87,7 +87,7 @@ it('shows what weaker rules would have done to the last calls before they are sa
   writeFileSync(path, first);
 });
 
-it('is not written over what somebody else has written, and says what is wrong with a rule', async () => {
+it('a concurrent change is not overwritten, and an invalid rule is explained', async () => {
   const { page, complaints } = await shared.browser.page();
   await openEditor(page);
   await row(page, 'pay').getByLabel('to', { exact: true }).fill('nobody');
@@ -108,7 +108,7 @@ it('is not written over what somebody else has written, and says what is wrong w
   writeFileSync(path, first);
 });
 
-it('can be used by everybody', async () => {
+it('the policy editor is accessible', async () => {
   const { page } = await shared.browser.page(narrow);
   await openEditor(page);
   await row(page, 'pay').getByLabel('quorum').fill('2');

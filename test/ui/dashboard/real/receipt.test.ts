@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.close());
 
-it('of a call of a real agent is verified on the page of its task, against the lines of the log', async () => {
+it('the receipt of a call of a real agent is verified on the page of its task, against the lines of the log', async () => {
   const { page, complaints } = await shared.browser.page();
   forgive(complaints, ['409']);
   await page.goto(`${dashboard.url}/#/tasks/till/t1`);

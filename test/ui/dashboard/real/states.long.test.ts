@@ -42,7 +42,7 @@ function cardOf(page: Page, id: string) {
 }
 
 describe('a workspace', () => {
-  it('says how the first agent is made, which build this is, and shows folders as they come and go', async () => {
+  it('explains the first agent, names this build, and shows new and removed folders', async () => {
     const { page } = await look();
     await page.getByText('No agents yet').waitFor();
     expect(await page.locator('main code').innerText()).toBe('holdpoint init');
@@ -60,7 +60,7 @@ describe('a workspace', () => {
     await page.getByText('No agents yet').waitFor();
   });
 
-  it('shows a configuration that breaks, and that is mended, as text and by itself', async () => {
+  it('shows a broken configuration, and its correction, as text without a reload', async () => {
     const agent = anAgent('broken');
     const path = join(agent.folder.path, 'service.yaml');
     const good = readFileSync(path, 'utf8');
@@ -78,7 +78,7 @@ describe('a workspace', () => {
 });
 
 describe('an agent', () => {
-  it('that the command line starts and stops is shown so in every tab', async () => {
+  it('that the command line starts and stops is updated in every tab', async () => {
     const agent = anAgent('till');
     const tabs = [await look(), await look()];
     await Promise.all(tabs.map(({ page }) => cardOf(page, 'till').getByText('stopped').waitFor()));
@@ -92,7 +92,7 @@ describe('an agent', () => {
     rmSync(agent.folder.path, { recursive: true });
   });
 
-  it('whose serve.json names a process of somebody else is stopped', async () => {
+  it('whose serve.json names a process of another user is stopped', async () => {
     const agent = anAgent('stale');
     await dashboard.post('/api/agents/rescan', {});
     await agent.start(dashboard);
@@ -114,7 +114,7 @@ describe('an agent', () => {
     rmSync(agent.folder.path, { recursive: true });
   });
 
-  it('that hangs is said not to respond within seconds, and to respond again', async () => {
+  it('that hangs is shown as not responding within seconds, and then as responding', async () => {
     const agent = anAgent('hung');
     const { page } = await look();
     const card = cardOf(page, 'hung');
@@ -128,7 +128,7 @@ describe('an agent', () => {
     rmSync(agent.folder.path, { recursive: true });
   });
 
-  it('that crashes says why as text, without colours', async () => {
+  it('that crashes shows the reason as text, without colours', async () => {
     const agent = anAgent('crash', { instructions: '\u001B[31m<i>${MISSING}</i>\u001B[0m' });
     const { page } = await look();
     const card = cardOf(page, 'crash');
@@ -179,7 +179,7 @@ describe('an agent', () => {
   });
 });
 
-it('comes back by itself with the same picture when the dashboard was killed, and the agent goes on meanwhile', async () => {
+it('the page recovers after the dashboard was killed, and the agent continues', async () => {
   const agent = anAgent('lasting', deferring());
   await dashboard.post('/api/agents/rescan', {});
   await agent.start(dashboard);

@@ -32,7 +32,7 @@ async function expectUsable(page: Page): Promise<void> {
 }
 
 describe('the dashboard of a team behind a proxy with TLS', () => {
-  it('takes an operator from a link through the sign-in to a decision and the sign-out', async () => {
+  it('leads an operator from a link through the sign-in to a decision and the sign-out', async () => {
     const desk = await openTeamDesk({
       isOnTls: true,
       hasLogout: false,
@@ -69,7 +69,7 @@ describe('the dashboard of a team behind a proxy with TLS', () => {
     expect(await page.content()).not.toContain('till');
   });
 
-  it('leads everyone else to an approvals page on a phone', async () => {
+  it('leads other people to an approvals page on a phone', async () => {
     const desk = await openTeamDesk({ isOnTls: true, hasLogout: false });
     const { answer } = await park(desk, 't1');
     desk.issuer.person = 'ann';

@@ -46,7 +46,7 @@ function layers(page: Page, tool: string): Promise<string[][]> {
     );
 }
 
-it('tells how calls were ruled on in their order, and that a denied one went no further', async () => {
+it('the rulings on calls are shown in order, up to a denial', async () => {
   const { answered } = await agent.hold(dashboard, 'w1');
   const { page } = await shared.browser.page();
   await open(page, '#/tasks/till/w1');
@@ -83,7 +83,7 @@ it('tells how calls were ruled on in their order, and that a denied one went no 
   );
 });
 
-it('shows each warning of its configuration where its rules are', async () => {
+it('each warning of the configuration is shown next to its rules', async () => {
   const { body } = await dashboard.get('/api/agents/till');
   const { body: policy } = await dashboard.get('/api/agents/till/policy');
   expect(body.warnings.length).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ it('shows each warning of its configuration where its rules are', async () => {
   for (const warning of [...body.warnings, ...policy.warnings]) expect(shown).toContain(warning);
 });
 
-it('shows what others write as text: in the log, in a call, in a conversation and in its record', async () => {
+it('text of others stays text: in the log, in a call, in a conversation and in its record', async () => {
   appendFileSync(
     join(agent.folder.path, '.service/serve.log'),
     evilTexts.map((text) => `${text}\n`).join(''),
@@ -131,7 +131,7 @@ it('shows what others write as text: in the log, in a call, in a conversation an
   await answered;
 });
 
-it('has no fault that axe finds in any view, and fits, wide and narrow', async () => {
+it('no view has an axe finding, and all fit, wide and narrow', async () => {
   const task = 'looked-at';
   const { answered } = await agent.hold(dashboard, task);
   const { page } = await shared.browser.page(narrow);

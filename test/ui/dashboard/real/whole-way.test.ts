@@ -23,7 +23,7 @@ function pid(): number | null {
   return served !== null && isAlive(served.pid) ? served.pid : null;
 }
 
-it('leads from an empty folder to a call of a new skill that somebody has approved, with every line of the log verified', async () => {
+it('an empty folder becomes an agent with an approved call of a new skill, with every line of the log verified', async () => {
   const mock = await startModelServer();
   const dashboard = await shared.open({ OPENAI_API_KEY: 'sk-of-the-builder' });
   const { page } = await shared.browser.page();

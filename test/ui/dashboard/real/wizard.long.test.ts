@@ -69,7 +69,7 @@ function keptBy(page: Page): Promise<string> {
 }
 
 describe('the wizard', () => {
-  it('makes and starts an agent for somebody without a mouse', async () => {
+  it('creates and starts an agent without a mouse', async () => {
     const { page } = await shared.browser.page();
     await page.goto(`${dashboard.url}/`);
     await page.locator('main h1').waitFor();
@@ -120,7 +120,7 @@ describe('the wizard', () => {
     expect(stopped).toMatchObject({ code: 0 });
   });
 
-  it('makes a gate from its name alone, as the command that it shows does', async () => {
+  it('creates a gate from its name, like the shown command', async () => {
     const { page } = await open();
     await named(page, 'Coding Agents');
     await next(page, 'provider');
@@ -139,7 +139,7 @@ describe('the wizard', () => {
   });
 
   it.each(authOffers.map(({ mode }) => mode))(
-    'writes what was answered of signing in by %s, as the command that it shows does',
+    'writes the settings of sign-in by %s, like the shown command',
     async (mode) => {
       const { page } = await open();
       const id = `auth-${mode.replace('_', '-').replace('_', '-')}`;
@@ -174,7 +174,7 @@ describe('the wizard', () => {
     },
   );
 
-  it('keeps what was typed on the ways back and forward, and nothing over a reload', async () => {
+  it('keeps typed text between steps, and nothing over a reload', async () => {
     const secrets = ['sk-canary-of-the-key', 'canary passphrase 12', 'canary of the shop'];
     const { page } = await open('/security');
     await at(page, 'name');
@@ -230,7 +230,7 @@ describe('the wizard', () => {
     expect(await keptBy(page)).not.toContain('canary');
   });
 
-  it('asks before it is left with something typed, and stays where it was', async () => {
+  it('asks before typed text is lost, and stays at its step', async () => {
     const { page } = await shared.browser.page();
     await page.goto(`${dashboard.url}/#/new`);
     await at(page, 'name');
@@ -247,7 +247,7 @@ describe('the wizard', () => {
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
   });
 
-  it('takes hostile names as text, and says at the field what is wrong with them', async () => {
+  it('treats hostile names as text, and shows errors at the field', async () => {
     const { page } = await open();
     const field = page.getByRole('textbox', { name: 'Name' });
     for (const name of [...evilTexts, '../x', 'x: y', '*a', '!!x', 'x'.repeat(70)]) {
@@ -263,7 +263,7 @@ describe('the wizard', () => {
     expect(readdirSync(shared.workspace).some((name) => name.startsWith('x'))).toBe(false);
   });
 
-  it('leads back to the name when another tab has made an agent of it', async () => {
+  it('leads back to the name when another tab has created that agent', async () => {
     const [one, other] = [await open(), await open()];
     for (const { page } of [one, other]) {
       await named(page, 'Twice');
@@ -302,7 +302,7 @@ describe('the wizard', () => {
     expect(existsSync(join(shared.workspace, 'mailer'))).toBe(false);
   });
 
-  it('shows where each host comes from, and takes further ones in and out', async () => {
+  it('shows the source of each host, and adds and removes others', async () => {
     const { page } = await open();
     await named(page, 'Hosts');
     await go(page, 'provider');
@@ -350,7 +350,7 @@ describe('the wizard', () => {
     });
   });
 
-  it('loses nothing while the dashboard is away', async () => {
+  it('loses nothing while the dashboard is unreachable', async () => {
     const own = await startDashboard(shared.workspace);
     // The browser notes each request without an answer.
     const { page } = await shared.browser.page({ isOwn: false });
@@ -367,7 +367,7 @@ describe('the wizard', () => {
     await page.getByRole('heading', { name: 'Agent created' }).waitFor();
   });
 
-  it('has no fault that axe finds at any step, in both themes, wide and narrow', async () => {
+  it('has no axe finding at any step, in both themes, wide and narrow', async () => {
     const { page } = await open('', narrow);
     const look = async (step: string): Promise<void> => {
       await page.getByText('Loading …').waitFor({ state: 'detached' });

@@ -52,7 +52,7 @@ function send(agent: WorkspaceAgent, id: string, named: Record<string, string>, 
   return agent.client.post('/tasks/send', { task: { id, message } }, named);
 }
 
-it('says how identifiers are sent, by a command that does, and shows the run that it begins', async () => {
+it('the sending of identifiers is explained by a working command, and its run is shown', async () => {
   const page = await look('#/workflows');
   await page.getByText('No workflows yet.').waitFor();
   expect(await axeFindings(page)).toEqual([]);
@@ -65,7 +65,7 @@ it('says how identifiers are sent, by a command that does, and shows the run tha
   expect(await run.innerText()).toMatch(/completed[\s\S]+refund-desk[\s\S]+check[\s\S]+lookup/);
 });
 
-it('shows a run over two agents with what waits in it, as it goes on', async () => {
+it('a run over two agents is shown with its waiting calls, and updated', async () => {
   await desk.start(dashboard);
   await send(desk, 'w-check', headers('run-2', 'check', 'lookup'), [{ say: 'It is known.' }]);
   const paid = send(till, 'w-pay', headers('run-2', 'pay', 'refund'), [
@@ -93,7 +93,7 @@ it('shows a run over two agents with what waits in it, as it goes on', async () 
   await eventually(async () => expect(await page.locator('details').count()).toBe(2));
 });
 
-it('has no fault that axe finds, and fits, wide and narrow', async () => {
+it('the workflows page has no axe finding, and fits, wide and narrow', async () => {
   const page = await look('#/workflows', narrow);
   const run = page.locator('details', { hasText: 'run-2' });
   await run.waitFor();

@@ -3,7 +3,7 @@ import { mayRun, untilMayRun } from '../../../../src/ui/dashboard/state/may-run.
 import { createWorkspace } from '../../../../src/ui/dashboard/state/workspace.ts';
 import { listedAgent } from '../../../helpers/page-tasks.ts';
 
-it('says of an agent that it may run unless it is known not to', () => {
+it('an agent may run unless it is known not to', () => {
   const agents = (['stopped', 'starting', 'running', 'errored'] as const).map((status) =>
     listedAgent(status, { status }),
   );
@@ -12,7 +12,7 @@ it('says of an agent that it may run unless it is known not to', () => {
   expect(mayRun({ agents: null }, 'stopped')).toBe(true);
 });
 
-it('waits for an agent that is known not to run until it does', async () => {
+it('a request waits for an agent that does not run', async () => {
   const workspace = createWorkspace();
   const told: string[] = [];
   workspace.trigger.scanned({ agents: [listedAgent('till', { status: 'starting' })] });
@@ -26,7 +26,7 @@ it('waits for an agent that is known not to run until it does', async () => {
   expect(told).toEqual(['other runs', 'asked']);
 });
 
-it('waits no longer than its signal, and not for an agent that runs', async () => {
+it('a request waits at most until its signal, and not for a running agent', async () => {
   const workspace = createWorkspace();
   workspace.trigger.scanned({ agents: [listedAgent('till', { status: 'stopped' })] });
   const left = new AbortController();

@@ -19,33 +19,33 @@ it.each([
   ['before it runs', [approved], null],
   ['while it runs', [approved, begun], null],
   [
-    'once it ran',
+    'after it ran',
     [approved, begun, ['tool_exec', { phase: 'end' }]],
     { isFine: true, words: 'ran' },
   ],
   [
-    'once it failed',
+    'after it failed',
     [approved, begun, ['tool_exec', { phase: 'end', error: 'exit code 1: refunded' }]],
     { isFine: false, words: 'failed: exit code 1: refunded' },
   ],
   [
-    'when its task ended first',
+    'after its task ended first',
     [approved, ['session_end', { tool: undefined }]],
     { isFine: false, words: 'never ran' },
   ],
   [
-    'when it is held anew',
+    'after it was held again',
     [approved, ['task_deferred']],
     { isFine: false, words: 'is waiting for approval again' },
   ],
   [
-    'when its task ended in the middle',
+    'after its task ended in the middle',
     [approved, begun, ['session_end', { tool: undefined }]],
     { isFine: false, words: 'started; outcome unknown' },
   ],
   ['of another tool', [approved, ['tool_exec', { tool: 'mail', phase: 'end' }]], null],
 ] as [string, [string, Record<string, unknown>?][], object | null][])(
-  'reads what came of a call %s',
+  'the outcome of a call is read %s',
   (_, told, outcome) => {
     expect(outcomeOf(events(...told), held)).toEqual(outcome);
   },
@@ -58,17 +58,17 @@ it.each([
   ['before its program received it', [approved, ended], null],
   ['before its program reported', [approved, ended, ['hold_released']], null],
   [
-    'once its program reported success',
+    'after its program reported success',
     [approved, ended, ['hold_released'], ['hold_outcome', { status: 'succeeded' }]],
     { isFine: true, words: 'ran' },
   ],
   [
-    'once its program reported a failure',
+    'after its program reported a failure',
     [approved, ended, ['hold_released'], ['hold_outcome', { status: 'failed', error: 'no disk' }]],
     { isFine: false, words: 'failed: no disk' },
   ],
   [
-    'once its program reported that it did not run',
+    'after its program reported that it did not run',
     [approved, ended, ['hold_released'], ['hold_outcome', { status: 'not_run' }]],
     { isFine: false, words: 'never ran' },
   ],
@@ -78,17 +78,17 @@ it.each([
     { isFine: false, words: 'was released; its program reported no outcome' },
   ],
   [
-    'reported after the time',
+    'with a late report',
     [approved, ended, ['hold_unaccounted'], ['hold_outcome', { status: 'succeeded' }]],
     { isFine: true, words: 'ran' },
   ],
   [
-    'whose approval was withdrawn',
+    'after its approval was withdrawn',
     [approved, ended, ['hold_withdrawn', { reason: 'not fetched' }]],
     { isFine: false, words: 'never ran' },
   ],
 ] as [string, [string, Record<string, unknown>?][], object | null][])(
-  'reads what came of a hold %s',
+  'the outcome of a hold is read %s',
   (_, told, outcome) => {
     expect(outcomeOf(events(...told), ofHold)).toEqual(outcome);
   },

@@ -44,7 +44,7 @@ describe('a route', () => {
     expect(readRoute(hash)).toEqual(route);
   });
 
-  it('keeps every character of the names in it', () => {
+  it('keeps every character of its names', () => {
     const name = fc.string({ minLength: 1, unit: 'binary' }).filter((text) => text.isWellFormed());
     fc.assert(
       fc.property(name, name, (agent, task) => {

@@ -7,7 +7,7 @@ function decision(at: string, fields: Record<string, unknown>) {
   return { line: 1, seq: 1, at, event: 'task_deferred_decision', fields };
 }
 
-it('names who ended the wait of this call, and none of an earlier or another one', () => {
+it('the end of a wait names its decider, and none of another wait', () => {
   const approved = { decision: 'approve', tool: 'pay', approver: 'ann' };
   const earlier = decision('2026-03-01T09:59:59.000Z', approved);
   const other = decision('2026-03-01T10:00:02.000Z', { ...approved, tool: 'mail' });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createWorkspace } from '../../../../src/ui/dashboard/state/workspace.ts';
 
-it('says that a sign-in may have come on when one has, and when events were missed', () => {
+it('a progress of the sign-in is reported after its event, and after missed events', () => {
   const workspace = createWorkspace();
   let said = 0;
   workspace.on('signInsMoved', () => (said += 1));

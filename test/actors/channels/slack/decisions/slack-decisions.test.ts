@@ -12,7 +12,7 @@ const acknowledgedOnce = { acknowledged: [null] };
 const named = { approvers: ['ann@example.com', 'bob@example.com'] };
 
 describe('a click on Approve', () => {
-  it('releases the call in the name of whoever clicked, and says nothing more', async () => {
+  it('approves the call in the name of the clicking person, and posts nothing more', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     expect(await clicks.click(message, 'Approve')).toEqual(acknowledgedOnce);
@@ -23,7 +23,7 @@ describe('a click on Approve', () => {
     expect(clicks.warnings).toEqual([]);
   });
 
-  it('names somebody without an email by the name and the id, so that no name poses as an email', async () => {
+  it('names a person without an email by name and id, so that no name looks like an email', async () => {
     const poser = fakeUser({ id: 'U0POSER001', name: 'ann@example.com' });
     const clicks = await SlackClicks.open({ slack: { users: [...usualUsers, poser] } });
     const { task, message } = await clicks.ask();
@@ -34,7 +34,7 @@ describe('a click on Approve', () => {
     ]);
   });
 
-  it('tells somebody who may not decide, and nobody else, and the call still waits', async () => {
+  it('answers only a person who may not decide, and the call still waits', async () => {
     const clicks = await SlackClicks.open({ rule: named });
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Approve', 'eve');
@@ -56,25 +56,22 @@ describe('a click on Approve', () => {
     expect(clicks.decisions(task)).toEqual([refused, approvedByAnn]);
   });
 
-  it.each(['robot', 'gone'])(
-    'counts nothing that comes from %s, as only people decide',
-    async (user) => {
-      const clicks = await SlackClicks.open();
-      const { task, message } = await clicks.ask();
-      await clicks.click(message, 'Approve', user);
-      await clicks.click(message, 'Reject', user);
-      expect(clicks.decisions(task)).toMatchObject([
-        { decision: 'approve', authorized: false },
-        { decision: 'reject', authorized: false },
-      ]);
-      expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
-    },
-  );
+  it.each(['robot', 'gone'])('is ignored from %s, as only people decide', async (user) => {
+    const clicks = await SlackClicks.open();
+    const { task, message } = await clicks.ask();
+    await clicks.click(message, 'Approve', user);
+    await clicks.click(message, 'Reject', user);
+    expect(clicks.decisions(task)).toMatchObject([
+      { decision: 'approve', authorized: false },
+      { decision: 'reject', authorized: false },
+    ]);
+    expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
+  });
 
   it.each([
     { why: 'whose account has no email', user: 'guest', scopes: null },
-    { why: 'whose email Slack may not tell', user: 'ann', scopes: ['chat:write', 'users:read'] },
-  ])('refuses somebody $why where a list is kept', async ({ user, scopes }) => {
+    { why: 'whose email Slack may not reveal', user: 'ann', scopes: ['chat:write', 'users:read'] },
+  ])('is refused for a person $why where a list is configured', async ({ user, scopes }) => {
     const clicks = await SlackClicks.open({
       rule: named,
       slack: scopes === null ? {} : { scopes },
@@ -93,7 +90,7 @@ describe('a click on Approve', () => {
     { kind: 'rateLimited', retryAfter: 60 },
     { kind: 'status', status: 503 },
     { kind: 'refuse', error: 'internal_error' },
-  ] as const)('asks who cannot be looked up for now to try again: %o', async (fault) => {
+  ] as const)('asks a person whose look-up fails to retry: %o', async (fault) => {
     const clicks = await SlackClicks.open({ rule: named });
     const { task, message } = await clicks.ask();
     clicks.slack.fail({ method: 'users.info', times: 9, fault });
@@ -110,7 +107,7 @@ describe('a click on Approve', () => {
     expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
   });
 
-  it('decides once Slack has answered again within seconds', async () => {
+  it('decides when Slack answers again within seconds', async () => {
     const clicks = await SlackClicks.open({ rule: named });
     const { task, message } = await clicks.ask();
     clicks.slack.fail({
@@ -127,7 +124,7 @@ describe('a click on Approve', () => {
     expect(clicks.decisions(task)).toMatchObject([{ approver: 'ann@example.com' }]);
   });
 
-  it('refuses nobody for want of a scope, and names it to the operator', async () => {
+  it('is not refused for a missing scope, which is reported to the operator', async () => {
     const clicks = await SlackClicks.open({ rule: named, slack: { scopes: ['chat:write'] } });
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Approve');
@@ -145,7 +142,7 @@ describe('a click on Approve', () => {
   });
 
   it.each([{ quorum: 2 }, { four_eyes: true }])(
-    'refuses somebody without an email where people must be told apart: %o',
+    'is refused without an email where people must be distinguished: %o',
     async (rule) => {
       const clicks = await SlackClicks.open({ rule });
       const { task, message } = await clicks.ask();
@@ -168,7 +165,7 @@ describe('a click on Approve', () => {
     { what: 'left', change: { isDeleted: true } },
     { what: 'has another email', change: { email: 'robert@example.com' } },
   ])(
-    'refuses somebody known a minute ago who $what by the time of the click',
+    'is refused when a person known a minute ago $what by the time of the click',
     async ({ change }) => {
       const bob = fakeUser({ id: 'U0BOB00001', name: 'bob', email: 'bob@example.com' });
       const clicks = await SlackClicks.open({ rule: named, slack: { users: [bob] } });
@@ -184,7 +181,7 @@ describe('a click on Approve', () => {
     },
   );
 
-  it('refuses whoever asked under four eyes', async () => {
+  it('is refused for the requester under four eyes', async () => {
     const rita = fakeUser({ id: 'U0RITA0001', name: 'rita', email: 'Rita@Example.com' });
     const clicks = await SlackClicks.open({
       rule: { four_eyes: true },
@@ -201,7 +198,7 @@ describe('a click on Approve', () => {
     expect((await clicks.rig.system.reads.find(task.id))?.state).toBe('deferred');
   });
 
-  it('refuses whoever asked in Slack under four eyes, though no email of theirs was known then', async () => {
+  it('is refused for a requester from Slack under four eyes, also without a known email', async () => {
     const clicks = await SlackClicks.open({ rule: { four_eyes: true } });
     const userId = `slack:${clicks.slack.workspace.teamId}/U0BOB00001`;
     const { task, message } = await clicks.ask('refunds', '5', { provider: 'chat', userId });
@@ -214,7 +211,7 @@ describe('a click on Approve', () => {
     expect((await ends(clicks.rig.system, task.id)).state).toBe('completed');
   });
 
-  it('counts one approval for each person until there are enough', async () => {
+  it('counts one approval for each person until the quorum is reached', async () => {
     const clicks = await SlackClicks.open({ rule: { quorum: 2 } });
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Approve', 'ann');
@@ -228,7 +225,7 @@ describe('a click on Approve', () => {
     expect((await ends(clicks.rig.system, task.id)).state).toBe('completed');
   });
 
-  it('counts once when it is clicked twice, and says so to the second', async () => {
+  it('counts once when it is repeated, and answers the second one', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     await Promise.all([clicks.click(message, 'Approve'), clicks.click(message, 'Approve')]);
@@ -237,7 +234,7 @@ describe('a click on Approve', () => {
     expect(clicks.pay.runs).toHaveLength(1);
   });
 
-  it('lets one of two people win who click at once, and tells the other who was faster', async () => {
+  it('wins for one of two concurrent people, and the other is told who decided', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     await Promise.all([
@@ -253,8 +250,8 @@ describe('a click on Approve', () => {
   });
 });
 
-describe('what a click puts to the task', () => {
-  it('is bound to the deferral and the arguments that were shown', async () => {
+describe('the decision of a click', () => {
+  it('is bound to the deferral and the shown arguments', async () => {
     const attempts: DecisionAttempt[] = [];
     const clicks = await SlackClicks.open({
       approvals: ({ find, decide }) => ({
@@ -298,7 +295,7 @@ describe('what a click puts to the task', () => {
 });
 
 describe('a long context', () => {
-  it('is cut between characters in the audit log, and shown to the approver as a whole', async () => {
+  it('is cut between characters in the audit log, and shown to the approver whole', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask('refunds', '😀'.repeat(600));
     const context = `tool=pay args={"amount":"${'😀'.repeat(600)}"}`;
@@ -312,13 +309,13 @@ describe('a long context', () => {
   });
 });
 
-describe('a click on a message that is not the one that was posted', () => {
+describe('a click on a copy of the posted message', () => {
   const misplaced =
     'This message is out of date for this approval, so nothing was decided. ' +
     'Use the newer message.';
 
   it.each(['general', 'refunds'])(
-    'is refused and recorded as nobody may decide there, in #%s, and tells that the message is wrong',
+    'is refused and recorded as not allowed there, in #%s, and reported as a wrong message',
     async (channel) => {
       const clicks = await SlackClicks.open();
       const { task } = await clicks.ask();
@@ -337,7 +334,7 @@ describe('a click on a message that is not the one that was posted', () => {
     },
   );
 
-  it('has its buttons taken off and leads to the one that counts', async () => {
+  it('loses its buttons and links to the valid one', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     const other = await clicks.post(task, 'refunds');
@@ -362,7 +359,7 @@ describe('a click on a message that is not the one that was posted', () => {
     ]);
   });
 
-  it('waits for a message that is just being posted', async () => {
+  it('waits for a message that is being posted', async () => {
     const clicks = await SlackClicks.open();
     const { task } = await clicks.ask();
     const { clock } = clicks.rig;
@@ -377,7 +374,7 @@ describe('a click on a message that is not the one that was posted', () => {
     expect(clicks.decisions(task)).toEqual([]);
   });
 
-  it('waits no longer than a second and a half for it', async () => {
+  it('waits at most one and a half seconds for it', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.askUnkept();
     const handled = clicks.click(message, 'Approve');
@@ -392,7 +389,7 @@ describe('a click on a message that is not the one that was posted', () => {
     expect(message.blocks.map(({ type }) => type)).toContain('actions');
   });
 
-  it('is told when nothing is kept of the approval', async () => {
+  it('is answered when the approval is not stored', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     const actions = [{ action_id: 'holdpoint_approve', value: 'unknown', action_ts: '1.1' }];
@@ -405,7 +402,7 @@ describe('a click on a message that is not the one that was posted', () => {
 });
 
 describe('a click after the end', () => {
-  it('says that the time is over, takes the buttons off, and changes nothing', async () => {
+  it('reports that the time is over, removes the buttons, and changes nothing', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     const body = clicks.clickOf(message, 'Approve');
@@ -431,7 +428,7 @@ describe('a click after the end', () => {
     expect(clicks.decisions(task)).toEqual([]);
   });
 
-  it('opens no form, and says who rejected the call', async () => {
+  it('opens no form, and names the person who rejected the call', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     const reject = clicks.clickOf(message, 'Reject', 'bob');
@@ -452,7 +449,7 @@ describe('a click after the end', () => {
     expect(clicks.calls).toEqual(['chat.update', 'chat.postEphemeral']);
   });
 
-  it('leaves a message alone in a channel where no approver was notified', async () => {
+  it('does not edit a message in a channel without a notified approver', async () => {
     const clicks = await SlackClicks.open();
     const { task } = await clicks.ask();
     const other = await clicks.post(task, 'general');
@@ -466,13 +463,13 @@ describe('a click after the end', () => {
   it.each([
     { first: 'the click', isClickFirst: true, state: 'completed', told: [] },
     {
-      first: 'the end of the time',
+      first: 'the deadline',
       isClickFirst: false,
       state: 'failed',
       told: ['This approval has expired, or its task has ended. Nothing was decided.'],
     },
   ])(
-    'counts by which came first at the same moment: $first',
+    'is decided by the first of two events at the same moment: $first',
     async ({ isClickFirst, state, told }) => {
       const clicks: SlackClicks = await SlackClicks.open({
         approvals: ({ find, decide }) => ({

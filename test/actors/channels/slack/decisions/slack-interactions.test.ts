@@ -9,7 +9,7 @@ describe('a click on a call whose decisions need a reason', () => {
   it.each([
     ['Approve', 'approve'],
     ['Reject', 'reject'],
-  ] as const)('on %s opens a view that demands the reason', async (button, decision) => {
+  ] as const)('on %s opens a view that requires the reason', async (button, decision) => {
     const clicks = await SlackClicks.open({ rule: { require_reason: 'both' } });
     const { task, message } = await clicks.ask();
     await clicks.click(message, button);
@@ -40,7 +40,7 @@ describe('a click on a call whose decisions need a reason', () => {
 });
 
 describe('a click that Slack delivers again', () => {
-  it('is one click, under one envelope or two, while it is worked on and after', async () => {
+  it('is one click, under one envelope or two, during the work and after it', async () => {
     const clicks = await SlackClicks.open({ rule: { quorum: 2 } });
     const { task, message } = await clicks.ask();
     const body = clicks.clickOf(message, 'Approve');
@@ -56,7 +56,7 @@ describe('a click that Slack delivers again', () => {
     expect(clicks.told).toHaveLength(1);
   });
 
-  it('is tried again when it could not be recorded', async () => {
+  it('is retried when it could not be recorded', async () => {
     let failures = 1;
     const clicks = await SlackClicks.open({
       approvals: ({ find, decide }) => ({
@@ -81,7 +81,7 @@ describe('a click that Slack delivers again', () => {
     expect(clicks.decisions(task)).toEqual([approvedByAnn]);
   });
 
-  it('is remembered before it is acknowledged', async () => {
+  it('is stored before it is acknowledged', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     const body = clicks.clickOf(message, 'Approve');
@@ -97,7 +97,7 @@ describe('a click that Slack delivers again', () => {
   });
 });
 
-describe('a click that is not for us', () => {
+describe('a click for another app', () => {
   it.each([
     { whose: 'another app', changes: { api_app_id: 'A0OTHER001' } },
     { whose: 'no app', changes: { api_app_id: null } },
@@ -113,7 +113,7 @@ describe('a click that is not for us', () => {
     expect(clicks.slack.calls).toEqual([]);
   });
 
-  it('is dropped while we do not know who we are', async () => {
+  it('is dropped while our own app is unknown', async () => {
     const clicks = await SlackClicks.open({ self: () => null });
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Approve');
@@ -121,7 +121,7 @@ describe('a click that is not for us', () => {
     expect(clicks.decisions(task)).toEqual([]);
   });
 
-  it('is told by its workspace alone while we do not know our app', async () => {
+  it('is identified by its workspace alone while our app is unknown', async () => {
     const clicks = await SlackClicks.open({ self: (self) => ({ ...self, appId: null }) });
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Approve');
@@ -129,7 +129,7 @@ describe('a click that is not for us', () => {
   });
 
   it.each(['other_app_approve', 'holdpoint_open', '__proto__', 'constructor'])(
-    'is acknowledged and no more when it is on the button %s',
+    'is only acknowledged when it is on the button %s',
     async (action_id) => {
       const clicks = await SlackClicks.open();
       const { task, message } = await clicks.ask();
@@ -150,14 +150,14 @@ describe('a click that is not for us', () => {
     {},
     { type: 'block_actions' },
     { type: 'view_submission', view: {} },
-  ])('is acknowledged and no more when it makes no sense: %j', async (body) => {
+  ])('is only acknowledged when it is malformed: %j', async (body) => {
     const clicks = await SlackClicks.open();
     expect(await clicks.handle(body)).toEqual(acknowledgedOnce);
     expect(clicks.slack.calls).toEqual([]);
     expect(clicks.warnings).toEqual([]);
   });
 
-  it('is acknowledged and no more when it closes the form', async () => {
+  it('is only acknowledged when it closes the form', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     await clicks.click(message, 'Reject');
@@ -169,8 +169,8 @@ describe('a click that is not for us', () => {
   });
 });
 
-describe('a click while something is broken', () => {
-  it('counts although Slack cannot be told that it arrived', async () => {
+describe('a click during a failure', () => {
+  it('counts although Slack does not receive the acknowledgement', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     const ack = (): Promise<void> => Promise.reject(new Error('the socket with xoxb-1 is gone'));
@@ -179,7 +179,7 @@ describe('a click while something is broken', () => {
     expect(clicks.warnings).toEqual(['slack: acknowledging a click failed: the connection broke']);
   });
 
-  it('is not lost for want of words: what cannot be said is logged without what was to be said', async () => {
+  it('counts although its answer fails: the log has the failure without the text', async () => {
     const clicks = await SlackClicks.open({ rule: named });
     const { task, message } = await clicks.ask();
     clicks.slack.fail({
@@ -193,7 +193,7 @@ describe('a click while something is broken', () => {
     expect(JSON.stringify(clicks.rig.logged)).not.toContain('eve@example.com');
   });
 
-  it('decides nothing when what is kept cannot be read, and says so', async () => {
+  it('decides nothing when the store cannot be read, and reports that', async () => {
     const clicks = await SlackClicks.open({
       approvals: ({ decide }) => ({
         decide,
@@ -213,7 +213,7 @@ describe('a click while something is broken', () => {
 });
 
 describe('several buttons in one click', () => {
-  it('takes the first one that is ours', async () => {
+  it('count as the first one that is ours', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     const ours = { ...clicks.clickOf(message, 'Approve') };

@@ -25,7 +25,7 @@ async function stateOf(clicks: SlackClicks, id: string): Promise<string | undefi
 }
 
 describe('a call that is too long for its message', () => {
-  it('shows each argument, the short ones first and whole, and how long the others are', async () => {
+  it('shows each argument, short ones first and whole, and the length of the others', async () => {
     const clicks = await SlackClicks.open();
     const { message } = await clicks.askFor(hiding);
     const lines = shownOn(message).split('\n');
@@ -34,7 +34,7 @@ describe('a call that is too long for its message', () => {
     expect(lines[at + 2]).toMatch(/^note: "Dear Sir, .* … 4,400 characters … .*Dear Sir, "$/);
   });
 
-  it('says how many arguments have no line', async () => {
+  it('states the number of arguments without a line', async () => {
     const clicks = await SlackClicks.open();
     const args = Object.fromEntries(
       Array.from({ length: 100 }, (_, index) => [`key${index}`, 'x'.repeat(90)]),
@@ -62,7 +62,7 @@ describe('a call that is too long for its message', () => {
     ]);
   });
 
-  it('is read part by part before Approve is there', async () => {
+  it('is read part by part before Approve appears', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.askFor({ note: 'x'.repeat(70_000), to: 'mallory' });
     await clicks.click(message, 'Approve');
@@ -94,7 +94,7 @@ describe('a call that is too long for its message', () => {
     expect(await stateOf(clicks, task.id)).toBe('deferred');
   });
 
-  it('says who decided while its view was open', async () => {
+  it('shows who decided while its view was open', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.askFor(hiding);
     await clicks.click(message, 'Approve');
@@ -121,7 +121,7 @@ describe('a call that is too long for its message', () => {
     expect(await stateOf(clicks, task.id)).toBe('deferred');
   });
 
-  it('opens for nobody who may not decide', async () => {
+  it('opens for no person who may not decide', async () => {
     const clicks = await SlackClicks.open({ rule: { approvers: ['bob@example.com'] } });
     const { task, message } = await clicks.askFor(hiding);
     await clicks.click(message, 'Approve');

@@ -37,7 +37,7 @@ const named = (count: number) =>
   );
 
 describe('the channels of a workspace', () => {
-  it('takes an id as it is', async () => {
+  it('are used by id without a look-up', async () => {
     const { resolve, lists } = await openDirectory();
     expect([await resolve('C0123456789'), await resolve(' D0ABCDEFGH '), lists()]).toEqual([
       'C0123456789',
@@ -46,7 +46,7 @@ describe('the channels of a workspace', () => {
     ]);
   });
 
-  it('finds a name with or without its sign, however it is written, and asks once', async () => {
+  it('are found by name with or without its sign, in any spelling, with one request', async () => {
     const { resolve, lists } = await openDirectory();
     const found = [await resolve('#refunds'), await resolve('Refunds'), await resolve('#FINANCE')];
     expect({ found, lists: lists() }).toEqual({
@@ -55,7 +55,7 @@ describe('the channels of a workspace', () => {
     });
   });
 
-  it('reads every page', async () => {
+  it('are read from every page', async () => {
     const { resolve, lists, slack } = await openDirectory(named(450));
     const found = await resolve('room-449');
     expect({ found, lists: lists(), args: slack.calls[0]?.args }).toEqual({
@@ -65,13 +65,13 @@ describe('the channels of a workspace', () => {
     });
   });
 
-  it('asks once for what several want at once', async () => {
+  it('are requested once for concurrent look-ups', async () => {
     const { resolve, lists } = await openDirectory();
     const found = await Promise.all([resolve('#refunds'), resolve('refunds'), resolve('Refunds')]);
     expect([found, lists()]).toEqual([['C0REFUNDS1', 'C0REFUNDS1', 'C0REFUNDS1'], 1]);
   });
 
-  it('looks again after an hour for a name, and after a minute for one that is absent', async () => {
+  it('are looked up again after an hour, and after a minute for an absent name', async () => {
     const { resolve, failure, lists, clock } = await openDirectory();
     const ask = async () => {
       await resolve('refunds');
@@ -86,7 +86,7 @@ describe('the channels of a workspace', () => {
     expect(counts).toEqual([2, 2, 2, 3, 4, 5]);
   });
 
-  it('guesses nothing: no name, an absent name, and a name that two channels have', async () => {
+  it('are not guessed for a missing, absent or ambiguous name', async () => {
     const { failure } = await openDirectory([
       fakeChannel({ id: 'C000000001', name: 'ops' }),
       fakeChannel({ id: 'C000000002', name: 'ops' }),
@@ -119,7 +119,7 @@ describe('the channels of a workspace', () => {
     ]);
   });
 
-  it('asks again later when the store fails, rather than take a channel that may be another one', async () => {
+  it('are requested again later when the store fails, instead of a wrong channel', async () => {
     const words = 'slack: the store failed to look up the channel "refunds"; retrying';
     const gone = () => Promise.reject(new Error('the server is gone'));
     const unread = await openDirectory(undefined, { find: gone, keep: async () => undefined });
@@ -131,7 +131,7 @@ describe('the channels of a workspace', () => {
     expect(await unkept.failure('#refunds')).toEqual({ message: words, fault: 'later' });
   });
 
-  it('holds a name to the channel that it was first found to mean', async () => {
+  it('keep the id that a name had at first', async () => {
     const kept = new Map<string, string>();
     const names: KeptNames = {
       find: async (name) => kept.get(name),
@@ -162,7 +162,7 @@ describe('the channels of a workspace', () => {
     ]);
   });
 
-  it('remembers nothing when Slack cannot be asked, even on a later page', async () => {
+  it('are not cached when Slack fails, even on a later page', async () => {
     const { slack, failure, resolve } = await openDirectory(named(250));
     slack.fail({
       method: 'conversations.list',

@@ -8,14 +8,14 @@ async function hasCome(turn: Promise<void>): Promise<boolean> {
   return (await Promise.race([turn, Promise.resolve(waiting)])) !== waiting;
 }
 
-it('lets messages follow each other at once until Slack asks for less', async () => {
+it('messages follow each other at once until Slack limits the rate', async () => {
   const limiter = new RateLimiter(new ManualClock(0));
   await limiter.turn('C1');
   limiter.taken('C1');
   await limiter.turn('C1');
 });
 
-it('keeps a channel to one message a second for a minute, and no other channel', async () => {
+it('a limited channel gets one message a second for a minute, and other channels are not limited', async () => {
   const clock = new ManualClock(0);
   const limiter = new RateLimiter(clock);
   limiter.slow('C1');

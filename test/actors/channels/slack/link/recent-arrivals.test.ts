@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RecentArrivals } from '../../../../../src/actors/channels/slack/link/recent-arrivals.ts';
 import { ManualClock } from '../../../../helpers/manual-clock.ts';
 
-describe('what has arrived before', () => {
-  it('is known by any of its names until it is forgotten', async () => {
+describe('the memory of arrivals', () => {
+  it('recognizes an event by any of its ids', async () => {
     const recent = new RecentArrivals<string>(new ManualClock(1_000));
     expect(recent.find(['one'])).toBeUndefined();
     recent.remember(['one', 'two'], Promise.resolve('answer'));
@@ -12,7 +12,7 @@ describe('what has arrived before', () => {
     expect(recent.find(['one', 'two'])).toBeUndefined();
   });
 
-  it('is forgotten after an hour', () => {
+  it('expires after an hour', () => {
     const clock = new ManualClock(1_000);
     const recent = new RecentArrivals<string>(clock);
     recent.remember(['one'], Promise.resolve('answer'));
@@ -22,7 +22,7 @@ describe('what has arrived before', () => {
     expect(recent.find(['one'])).toBeUndefined();
   });
 
-  it('takes only so much memory', () => {
+  it('is limited in size', () => {
     const recent = new RecentArrivals<string>(new ManualClock(1_000));
     const answer = Promise.resolve('answer');
     for (let count = 0; count <= 10_000; count += 1) recent.remember([`${count}`], answer);

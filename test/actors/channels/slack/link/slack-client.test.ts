@@ -18,7 +18,7 @@ async function openClient(fetch: typeof globalThis.fetch = globalThis.fetch) {
 }
 
 describe('the client of the Web API', () => {
-  it('tries three times more what may pass', async () => {
+  it('retries temporary failures three times', async () => {
     const { slack, web } = await openClient();
     slack.fail({ method: 'auth.test', fault: { kind: 'status', status: 502 }, times: 2 });
     slack.fail({ method: 'auth.test', fault: { kind: 'reset' } });
@@ -26,7 +26,7 @@ describe('the client of the Web API', () => {
     expect([ok, slack.calls.length]).toEqual([true, 4]);
   });
 
-  it('leaves Slack alone at once when it asks for that', async () => {
+  it('pauses at once when Slack requests it', async () => {
     const { slack, web } = await openClient();
     slack.fail({ method: 'auth.test', fault: { kind: 'rateLimited', retryAfter: 5 } });
     await expect(web.auth.test({})).rejects.toMatchObject({ retryAfter: 5 });
@@ -55,7 +55,7 @@ describe('the client of the Web API', () => {
     });
   });
 
-  it('shows neither tokens nor what was said in the log, whatever goes wrong', async () => {
+  it('logs neither tokens nor messages, after any failure', async () => {
     const { slack, web, logged } = await openClient();
     const text = 'a secret of the finance department';
     slack.fail({ method: 'chat.postMessage', fault: { kind: 'status', status: 500 }, times: 4 });
@@ -68,7 +68,7 @@ describe('the client of the Web API', () => {
     expect(logged).toEqual([]);
   });
 
-  it('passes on what Slack remarks, without tokens', async () => {
+  it('logs the warnings of Slack, without tokens', async () => {
     const remark = '[ERROR] must be less than 3001 characters [json-pointer:/blocks/0] xoxb-12-ab';
     const { web, logged } = await openClient(async () =>
       Response.json({ ok: true, response_metadata: { messages: [remark] } }),

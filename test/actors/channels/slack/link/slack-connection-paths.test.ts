@@ -47,7 +47,7 @@ type World = Awaited<ReturnType<typeof openSlack>>;
 
 const happenings: Happenings<World> = { ...ofEach, ...refusedForGood(true), ...renewed };
 
-describe('the shortest paths of a connection, before Slack', () => {
+describe('the shortest paths of a connection to Slack', () => {
   walkChart(connectionMachine, happenings, openSlack, {
     // Whether the service has to be mended is forgotten with the next link that is up.
     fingerprint: (snapshot) =>

@@ -47,7 +47,7 @@ const mishaps: Mishap[] = [
 ];
 
 describe('the connection to Slack', () => {
-  it('survives fifty forced reconnects with failures in between, and shows no token', async () => {
+  it('survives fifty forced reconnects with failures in between, and reveals no token', async () => {
     const rig = await openSlackRig();
     const { slack, clock, told, adapter, logged } = rig;
     await rig.connect();
@@ -75,7 +75,7 @@ describe('the connection to Slack', () => {
     expect(JSON.stringify(logged)).not.toMatch(/xoxb-|xapp-|ticket|doctype/);
   }, 30_000);
 
-  it('notices that the other end is silent', async () => {
+  it('detects a silent peer', async () => {
     const { slack, told, connect, logged } = await openSlackRig({
       pings: { clientPingTimeout: 60, serverPingTimeout: 60 },
     });
@@ -93,7 +93,7 @@ describe('the connection to Slack', () => {
     ]);
   });
 
-  it('does not wait for ever for a greeting', async () => {
+  it('times out without a greeting', async () => {
     const { slack, clock, connect, logged } = await openSlackRig();
     slack.socket.spoil('silence', 1);
     const lost = connect('backoff');
@@ -109,7 +109,7 @@ describe('the connection to Slack', () => {
     ]);
   });
 
-  it('is never without a link while Slack renews it', async () => {
+  it('always has a link while Slack renews it', async () => {
     const rig = await openSlackRig();
     const { slack, clock, told, states, adapter } = rig;
     await rig.connect();
@@ -125,7 +125,7 @@ describe('the connection to Slack', () => {
     });
   });
 
-  it('renews a link a minute before it gets too old', async () => {
+  it('renews a link a minute before it expires', async () => {
     const { slack, clock, told, states, connect } = await openSlackRig();
     await connect();
     const renewed = told('connected');
@@ -140,7 +140,7 @@ describe('the connection to Slack', () => {
     });
   });
 
-  it('has failed when Socket Mode is switched off, and says what to do', async () => {
+  it('fails when Socket Mode is switched off, and states the remedy', async () => {
     const { slack, told, connect, logged } = await openSlackRig();
     await connect();
     const failed = told('failed');
@@ -156,7 +156,7 @@ describe('the connection to Slack', () => {
     });
   });
 
-  it('has failed with a wrong token, and tries again after five minutes', async () => {
+  it('fails with a wrong token, and retries after five minutes', async () => {
     const { slack, clock, told, states, connect, logged } = await openSlackRig();
     slack.fail({ method: 'auth.test', fault: { kind: 'refuse', error: 'invalid_auth' } });
     await connect('failed');
@@ -178,7 +178,7 @@ describe('the connection to Slack', () => {
     });
   });
 
-  it('has failed when the two tokens belong to two apps', async () => {
+  it('fails when the two tokens belong to two apps', async () => {
     const { connect, logged } = await openSlackRig({
       answer: (method, answer) =>
         method === 'auth.test' ? { ...answer, app_id: 'A0ANOTHER1' } : answer,
@@ -196,7 +196,7 @@ describe('the connection to Slack', () => {
     ]);
   });
 
-  it('has failed with the token of a person', async () => {
+  it('fails with the token of a person', async () => {
     const { connect, logged } = await openSlackRig({
       answer: (method, answer) => (method === 'auth.test' ? { ...answer, bot_id: '' } : answer),
     });
@@ -209,7 +209,7 @@ describe('the connection to Slack', () => {
     ]);
   });
 
-  it('has failed with an app of a whole organisation, whose clicks name no workspace', async () => {
+  it('fails with an app of a whole organisation, whose clicks name no workspace', async () => {
     const { connect, logged } = await openSlackRig({
       answer: (method, answer) =>
         method === 'auth.test' ? { ...answer, is_enterprise_install: true } : answer,
@@ -224,7 +224,7 @@ describe('the connection to Slack', () => {
     ]);
   });
 
-  it('skips frames that Slack never sends, and lives', async () => {
+  it('skips unknown frames and continues', async () => {
     const { slack, adapter, connect, logged, heard } = await openSlackRig();
     await connect();
     for (const frame of [
@@ -250,7 +250,7 @@ describe('the connection to Slack', () => {
     expect(logged.filter(({ message }) => message.includes('skipped'))).toHaveLength(1);
   });
 
-  it('says which host the egress policy does not let it reach', async () => {
+  it('names the host that the egress policy refuses', async () => {
     const { connect, logged, hops } = await openSlackRig({ isListed: false });
     await connect('failed');
     expect({ logged, hops: hops.map(({ domain, reason }) => ({ domain, reason })) }).toEqual({

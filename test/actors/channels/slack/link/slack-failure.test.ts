@@ -210,12 +210,12 @@ describe('a failure of Slack', () => {
     });
   });
 
-  it('leaves a delivery error as it is', () => {
+  it('keeps a delivery error unchanged', () => {
     const error = new DeliveryError('slack: no channel', { fault: 'target' });
     expect(deliveryError(error, 'posting')).toBe(error);
   });
 
-  it('names the code of a refusal, and of nothing else', () => {
+  it('contains the code of a refusal only', () => {
     expect(
       [refused('no_reaction'), refused('<html>'), network('ECONNRESET'), null].map(slackCode),
     ).toEqual(['no_reaction', null, null, null]);

@@ -5,7 +5,7 @@ import { readFrame } from '../../../../../src/actors/channels/slack/link/slack-f
 const read = (frame: unknown) => readFrame(JSON.stringify(frame));
 
 describe('a frame of Socket Mode', () => {
-  it('greets, with the app and how long the socket lives', () => {
+  it('may be a greeting, with the app and the lifetime of the socket', () => {
     expect([
       read({
         type: 'hello',
@@ -21,7 +21,7 @@ describe('a frame of Socket Mode', () => {
     ]);
   });
 
-  it('says that Slack will hang up', () => {
+  it('may announce that Slack will close the socket', () => {
     expect([
       read({ type: 'disconnect', reason: 'warning' }),
       read({ type: 'disconnect', reason: '<html>' }),
@@ -31,7 +31,7 @@ describe('a frame of Socket Mode', () => {
     ]);
   });
 
-  it('carries something, known by its event where there is one', () => {
+  it('may carry an event, which gives its id', () => {
     const body = { event_id: 'Ev1', event: {} };
     expect([
       read({ type: 'events_api', envelope_id: 'e1', payload: body }),
@@ -50,7 +50,7 @@ describe('a frame of Socket Mode', () => {
     ]);
   });
 
-  it('is read without a failure, whatever it holds', () => {
+  it('is read without an exception, for any content', () => {
     const kinds = ['hello', 'disconnect', 'envelope', 'odd'];
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), fc.uint8Array(), fc.anything()), (data) => {

@@ -71,12 +71,12 @@ function naming(change: (url: string) => string, announced: object[] = []) {
 }
 
 describe('a socket to Slack', () => {
-  it('tells which app it belongs to', async () => {
+  it('reports its app', async () => {
     const { slack, up } = await openSocket();
     expect(await up).toBe(slack.workspace.appId);
   });
 
-  it('announces the host that Slack names, which is then judged like any other', async () => {
+  it('announces the host from Slack, which then passes the egress policy', async () => {
     const announced: object[] = [];
     const { down, slack } = await openSocket(
       naming((url) => url.replace('127.0.0.1', 'localhost'), announced),
@@ -94,7 +94,7 @@ describe('a socket to Slack', () => {
     });
   });
 
-  it('does not connect to what is no address', async () => {
+  it('does not connect to an invalid address', async () => {
     const { down } = await openSocket(naming(() => 'no address'));
     expect(linkFault(await down)).toEqual({
       message: 'Slack returned no address to connect to; check api_url',
@@ -103,7 +103,7 @@ describe('a socket to Slack', () => {
     });
   });
 
-  it('gives an event the same id however often it is delivered', async () => {
+  it('gives a repeated event the same id', async () => {
     const { slack, up, arrival } = await openSocket();
     await up;
     slack.socket.frame(
@@ -117,7 +117,7 @@ describe('a socket to Slack', () => {
     });
   });
 
-  it('acknowledges with an answer, whatever became of the envelope, and not once it is gone', async () => {
+  it('acknowledges with an answer, after any result, and not after it is closed', async () => {
     const { slack, up, arrival, socket, logged, told, clock } = await openSocket();
     await up;
     const delivered = slack.socket.deliver('interactive', { type: 'view_submission' }, true);
@@ -140,7 +140,7 @@ describe('a socket to Slack', () => {
     });
   });
 
-  it('tells nothing more once it is closed while it connects', async () => {
+  it('emits nothing more when it is closed while it connects', async () => {
     const { slack, socket, told } = await openSocket();
     socket.close();
     socket.close();

@@ -34,7 +34,7 @@ async function openDirectory(
 }
 
 describe('the people of a workspace', () => {
-  it('tells who somebody is, with the email in lower case', async () => {
+  it('are read with the email in lower case', async () => {
     const { person } = await openDirectory({
       users: [
         fakeUser({
@@ -51,7 +51,7 @@ describe('the people of a workspace', () => {
     });
   });
 
-  it('knows no email of guests without one, people who left, bots and strangers', async () => {
+  it('have no email for guests without one, deactivated people, bots and strangers', async () => {
     const { person } = await openDirectory({}, { self: () => ({ teamId: 'T0ANOTHER1' }) });
     const here = await openDirectory();
     const emails = (
@@ -60,7 +60,7 @@ describe('the people of a workspace', () => {
     expect([...emails, (await person('U0ANN00001')).email]).toEqual([null, null, null, null]);
   });
 
-  it('asks again after a minute, and once for what several want at once', async () => {
+  it('are requested again after a minute, and once for concurrent look-ups', async () => {
     const { person, clock, asked } = await openDirectory();
     await Promise.all([person('U0ANN00001'), person('U0ANN00001')]);
     const counts = [asked()];
@@ -72,7 +72,7 @@ describe('the people of a workspace', () => {
     expect(counts).toEqual([1, 1, 2]);
   });
 
-  it('remembers no failure, never rejects, and warns of each reason once', async () => {
+  it('are not cached after a failure, never reject, and warn once for each reason', async () => {
     const { slack, person, warnings } = await openDirectory();
     for (const error of ['missing_scope', 'user_not_found']) {
       slack.fail({ method: 'users.info', fault: { kind: 'refuse', error, needed: 'users:read' } });

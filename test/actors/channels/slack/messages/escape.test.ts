@@ -5,14 +5,14 @@ import { cut, escapeMarkup } from '../../../../../src/actors/channels/slack/mess
 const anything = fc.string({ unit: 'binary', maxLength: 200 });
 
 describe('escaping', () => {
-  it('leaves nothing that Slack takes for markup of its own', () => {
+  it('leaves no character that Slack reads as markup', () => {
     expect(escapeMarkup('<!channel> & <https://evil.example|Approve> &amp;')).toBe(
       '&lt;!channel&gt; &amp; &lt;https://evil.example|Approve&gt; &amp;amp;',
     );
   });
 });
 
-describe('cutting a text', () => {
+describe('cutting a string', () => {
   it.each([
     ['abc', 3, 'abc'],
     ['abcd', 3, 'ab…'],
@@ -27,7 +27,7 @@ describe('cutting a text', () => {
     expect(cut(text, limit)).toBe(left);
   });
 
-  it('never leaves too much, half a character, or a cut that does not show', () => {
+  it('never exceeds the limit, splits a character or hides the cut', () => {
     fc.assert(
       fc.property(anything, fc.integer({ min: 1, max: 250 }), (any, limit) => {
         const text = any.toWellFormed();

@@ -20,8 +20,8 @@ function plain(text: string) {
   return { type: 'plain_text', text, emoji: false };
 }
 
-describe('a message that asks', () => {
-  it('has a heading, who asks, the context, who may decide, the end of the time, and buttons', () => {
+describe('a message that asks for a decision', () => {
+  it('has a heading, the requester, the context, the approvers, the deadline and buttons', () => {
     const notice = aNotice({ approvers: ['ann@example.com'], quorum: 2, fourEyes: true });
     expect(messageOf(notice, dashboard)).toEqual({
       text: 'Approval needed: issue_refund, requested by rita@example.com',
@@ -88,25 +88,25 @@ describe('a message that asks', () => {
     });
   });
 
-  it('says that the call was requested more than once', () => {
+  it('states that the call was requested more than once', () => {
     const said = textsOf(messageOf(aNotice({ requests: 3 }), noDashboard));
     expect(said.map(({ text }) => text)).toContain('Requested 3 times; it runs once.');
   });
 
-  it('links nowhere without a dashboard', () => {
+  it('has no link without a dashboard', () => {
     for (const notice of [aNotice(), aNotice({}, endings.approved)]) {
       expect(JSON.stringify(messageOf(notice, noDashboard))).not.toContain('http');
     }
   });
 
-  it('says that nothing is known when the context is blank', () => {
+  it('states that a blank context is missing', () => {
     const { blocks } = messageOf(aNotice({ context: ' \n' }), noDashboard);
     expect(textsOf(blocks).map(({ text }) => text)).toContain(
       'No further details of the call are available.',
     );
   });
 
-  it('lists twenty approvers and counts the rest', () => {
+  it('lists twenty approvers and counts the others', () => {
     const approvers = Array.from({ length: 23 }, (_, index) => `a${index}@example.com`);
     const { blocks } = messageOf(aNotice({ approvers }), noDashboard);
     const names = approvers.slice(0, 20).join(', ');
@@ -116,14 +116,14 @@ describe('a message that asks', () => {
     });
   });
 
-  it('shows a context as it is, with what hides in it', () => {
+  it('shows a context unchanged, with invisible characters visible', () => {
     const { blocks } = messageOf(aNotice({ context: trickyContext }), noDashboard);
     expect(textsOf(blocks)[2]).toEqual({ type: 'text', text: legible(trickyContext) });
   });
 });
 
 describe('the page of a task', () => {
-  it('is found whatever the id is and however the address ends', () => {
+  it('has a valid URL for any id and any end of the address', () => {
     const page = 'https://desk.example/base/#/approvals/a%3Ab.c_d-e';
     for (const end of ['', '/', '//']) {
       expect(pageOf('a:b.c_d-e', { dashboardUrl: `https://desk.example/base${end}` })).toBe(page);
@@ -213,7 +213,7 @@ const ourDate =
 const ourLink = /<https:\/\/desk\.example\/#\/approvals\/[A-Za-z0-9._%-]+\|Open in the dashboard>/g;
 
 describe('any message', () => {
-  it('has no markup but ours, whatever others wrote', () => {
+  it('contains only our own markup', () => {
     fc.assert(
       fc.property(notice, fc.constantFrom(noDashboard, dashboard), (any, look) => {
         for (const { type, text: shown } of textsOf(messageOf(any, look).blocks)) {
@@ -235,7 +235,7 @@ describe('any message', () => {
     );
   });
 
-  it('keeps within the limits of Slack, and shows every character of it', () => {
+  it('fits the limits of Slack, and shows every character', () => {
     fc.assert(
       fc.property(notice, (any) => {
         const { blocks } = messageOf(any, dashboard);
@@ -250,7 +250,7 @@ describe('any message', () => {
     );
   });
 
-  it('has its own words on lines of their own, which nobody else can add to', () => {
+  it('has our own words on separate lines, to which other text is never added', () => {
     fc.assert(
       fc.property(notice, (any) => {
         const [heading, whoAsks] = textsOf(messageOf(any, dashboard).blocks);
@@ -260,7 +260,7 @@ describe('any message', () => {
     );
   });
 
-  it('has the two buttons of its deferral while it waits, and none after', () => {
+  it('has the two buttons of its deferral while it waits, and none after it', () => {
     fc.assert(
       fc.property(notice, (any) => {
         const actions = messageOf(any, noDashboard).blocks.filter(({ type }) => type === 'actions');
@@ -275,7 +275,7 @@ describe('any message', () => {
 });
 
 describe('any form that asks for a reason', () => {
-  it('has no markup and keeps within the limits of Slack', () => {
+  it('has no markup and fits the limits of Slack', () => {
     fc.assert(
       fc.property(request, (any) => {
         const place = { deferralId: any.deferralId, channel: 'C0REFUNDS1', ts: '1.000001' };
@@ -287,7 +287,7 @@ describe('any form that asks for a reason', () => {
     );
   });
 
-  it('remembers no more than Slack keeps', () => {
+  it('stores no more than Slack accepts', () => {
     const place = { deferralId: 'd'.repeat(128), channel: 'C'.repeat(20), ts: '1782896400.000100' };
     const { private_metadata } = rejectModal(aRequest(), place);
     expect(JSON.parse(private_metadata ?? '')).toEqual(place);

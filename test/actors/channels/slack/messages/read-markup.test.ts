@@ -11,7 +11,7 @@ const ports = {
   },
 };
 
-describe('what somebody wrote in Slack', () => {
+describe('a text from Slack', () => {
   it.each<[string, string]>([
     ['<@U1> refund 7', 'refund 7'],
     ['hey <@U1|bot>, refund <@U1> 7', 'hey , refund 7'],
@@ -24,11 +24,11 @@ describe('what somebody wrote in Slack', () => {
     ['&amp;lt;!channel&amp;gt;', '&lt;!channel&gt;'],
     [' <@U1> ', ''],
     ['<>', ''],
-  ])('reads %j', async (text, plain) => {
+  ])('is read from %j', async (text, plain) => {
     expect(await readMarkup(text, ports)).toBe(plain);
   });
 
-  it('looks up ten people at most, each once, and not the agent', async () => {
+  it('looks up at most ten people, each once, and not the agent', async () => {
     asked.length = 0;
     const many = Array.from({ length: 30 }, (_, index) => `<@W${index}> <@W${index}>`).join(' ');
     await readMarkup(`<@U1> ${many}`, ports);

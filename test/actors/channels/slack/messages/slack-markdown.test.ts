@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { slackMarkdown } from '../../../../../src/actors/channels/slack/messages/slack-markdown.ts';
 import { runs } from '../../../../helpers/runs.ts';
 
-describe('an answer in the markup of Slack', () => {
+describe("an answer in Slack's markup", () => {
   it.each<[string, string]>([
     ['# Head\n\n**bold** and *italic*', '*Head*\n\n\u200b*bold*\u200b and \u200b_italic_\u200b'],
     ['- one\n- two', '•   one\n•   two'],
@@ -14,7 +14,7 @@ describe('an answer in the markup of Slack', () => {
     ['a & b &lt;', 'a &amp; b &amp;lt;'],
     ['[x](http://a.test/%zz) <b>', '[x](http://a.test/%zz) &lt;b&gt;'],
     ['', ''],
-  ])('writes %j', (markdown, markup) => {
+  ])('is written from %j', (markdown, markup) => {
     expect(slackMarkdown(markdown)).toBe(markup);
   });
 
@@ -28,18 +28,18 @@ describe('an answer in the markup of Slack', () => {
     ['\\<@U0ANN00001>', '\\&lt;@U0ANN00001&gt;'],
     ['&#60;!here&#62;', '&amp;#60;!here&amp;#62;'],
     ['\ue000!here> %EE%80%80!here>', '!here> %3C!here&gt;'],
-  ])('lets nobody be mentioned by %j', (markdown, markup) => {
+  ])('mentions no one for %j', (markdown, markup) => {
     expect(slackMarkdown(markdown)).toBe(markup);
   });
 
-  it('is none for a text that no message takes', () => {
+  it('is empty for a text that no message accepts', () => {
     expect([slackMarkdown('a'.repeat(4_000)), slackMarkdown('a'.repeat(4_001))]).toEqual([
       'a'.repeat(4_000),
       null,
     ]);
   });
 
-  it('takes no longer for a text that is made to take long', () => {
+  it('is converted in linear time for hostile text', () => {
     const before = performance.now();
     for (const piece of ['> ', '[', '_a', '~a~', '[x](', '![[](', '* ']) {
       slackMarkdown(piece.repeat(4_000 / piece.length));
@@ -53,7 +53,7 @@ describe('an answer in the markup of Slack', () => {
     ['> - > - > - > a', '> •   > •   > - &gt; a'],
     ['* * * * * * *', '***'],
     ['- - - - - a', '•   •   •   •   •   a'],
-  ])('begins no more than five lists or quotes on one line of %j', (markdown, markup) => {
+  ])('begins at most five lists or quotes on one line of %j', (markdown, markup) => {
     expect(slackMarkdown(markdown)).toBe(markup);
   });
 
@@ -104,7 +104,7 @@ describe('an answer in the markup of Slack', () => {
     fc.string({ maxLength: 6, unit: 'grapheme' }),
   );
 
-  it('mentions nobody, and links nowhere that its text does not name', () => {
+  it('mentions no one, and links only to addresses in its text', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 25 }), (pieces) => {
         const markdown = pieces.join('').slice(0, 4_000);

@@ -15,7 +15,7 @@ describe('a long text', () => {
     ]).toEqual(['short', 'one two', 'one two', 'onetwo', 'aaa']);
   });
 
-  it('is split into so many parts at most, and the last one says that more was left out', () => {
+  it('is split into a limited number of parts, and the last one reports the cut', () => {
     const options = { limit: 4, most: 2, write: asIs };
     expect([partsOf('aaaa bbbb', options), partsOf('aaaa bbbb cccc', options)]).toEqual([
       ['aaaa', 'bbbb'],
@@ -23,7 +23,7 @@ describe('a long text', () => {
     ]);
   });
 
-  it('is split by what it is written as', () => {
+  it('is split by its length after escaping', () => {
     const write = (piece: string) => piece.replaceAll('&', '&amp;');
     const parts = partsOf('&'.repeat(100), { limit: 50, most: 50, write });
     expect([parts.join(''), parts.every(({ length }) => length <= 50)]).toEqual([
@@ -32,7 +32,7 @@ describe('a long text', () => {
     ]);
   });
 
-  it('loses nothing but space at its cuts, and no part is too long', () => {
+  it('loses only white space at its cuts, and no part is too long', () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 300, unit: 'grapheme' }),

@@ -47,7 +47,7 @@ const bot: SetupFinding = {
 const install =
   'add it to the bot token scopes on the page OAuth & Permissions, and install the app again';
 
-it('has nothing to say against a set-up that is complete, and posts nothing', async () => {
+it('the check of a complete set-up reports nothing, and posts nothing', async () => {
   const slack = await fakeSlack();
   const targets = ['#refunds', 'finance', 'C0GENERAL1'];
   const approvers = ['ann@example.com', 'bob@example.com'];
@@ -61,7 +61,7 @@ it('has nothing to say against a set-up that is complete, and posts nothing', as
   expect(slack.calls.filter(({ method }) => method.startsWith('chat.'))).toEqual([]);
 });
 
-it('asks about nothing else when the token is refused, and shows no token', async () => {
+it('the check stops when the token is refused, and reveals no token', async () => {
   const slack = await fakeSlack();
   const findings = await check(slack, { botToken: 'xoxb-canary', targets: ['#refunds'] });
   expect(findings).toEqual([
@@ -75,7 +75,7 @@ it('asks about nothing else when the token is refused, and shows no token', asyn
   expect(slack.calls.map(({ method }) => method)).toEqual(['auth.test']);
 });
 
-it('says what every missing scope is for', async () => {
+it('the check explains each missing scope', async () => {
   const slack = await fakeSlack({ scopes: ['channels:read', 'groups:read'] });
   const found = await check(slack, { targets: ['#refunds'], approvers: ['ann@example.com'] });
   const lacks = (severity: 'error' | 'warning', subject: string, purpose: string) => ({
@@ -97,7 +97,7 @@ it('says what every missing scope is for', async () => {
   ]);
 });
 
-it('asks for the scopes that are used alone', async () => {
+it('the check requires only the used scopes', async () => {
   const slack = await fakeSlack({ scopes: ['chat:write'] });
   const found = await check(slack, { conversations: false });
   expect(found.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([
@@ -113,7 +113,7 @@ it('asks for the scopes that are used alone', async () => {
   ]);
 });
 
-it('needs the scopes that find a channel by its name', async () => {
+it('the check requires the scopes that find a channel by name', async () => {
   const slack = await fakeSlack({
     scopes: botScopes().filter((scope) => !scope.endsWith(':read')),
   });
@@ -127,7 +127,7 @@ it('needs the scopes that find a channel by its name', async () => {
   ]);
 });
 
-it('tells why nobody is asked in a channel', async () => {
+it('the check states why a channel cannot receive posts', async () => {
   const twins = ['C0TWIN0001', 'C0TWIN0002'].map((id) => fakeChannel({ id, name: 'twins' }));
   const slack = await fakeSlack({ channels: [...usualChannels, ...twins] });
   const targets = ['#outside', '#nowhere', 'C0OLD00001', '#twins', 'C0NOSUCH01'];
@@ -166,7 +166,7 @@ it('tells why nobody is asked in a channel', async () => {
   ]);
 });
 
-it('names approvers who are not in Slack', async () => {
+it('the check names approvers who are not in Slack', async () => {
   const slack = await fakeSlack();
   const approvers = ['ann@example.com', 'zoe@example.com', 'gone@example.com', 'no email'];
   const [, ...found] = await check(slack, { approvers });
@@ -181,7 +181,7 @@ it('names approvers who are not in Slack', async () => {
   expect(slack.calls.filter(({ method }) => method === 'users.lookupByEmail')).toHaveLength(3);
 });
 
-it('looks at fifty approvers and no more', async () => {
+it('the check looks up fifty approvers at most', async () => {
   const slack = await fakeSlack();
   const approvers = Array.from({ length: 53 }, (_, index) => `u${index}@example.com`);
   const found = await check(slack, { approvers });
@@ -194,7 +194,7 @@ it('looks at fifty approvers and no more', async () => {
   expect(slack.calls.filter(({ method }) => method === 'users.lookupByEmail')).toHaveLength(50);
 });
 
-it('stops when Slack rate limit reached', async () => {
+it('the check stops when Slack limits its rate', async () => {
   const slack = await fakeSlack();
   slack.fail({
     method: 'users.lookupByEmail',
@@ -213,7 +213,7 @@ it('stops when Slack rate limit reached', async () => {
   expect(slack.calls.filter(({ method }) => method === 'users.lookupByEmail')).toHaveLength(1);
 });
 
-it('goes on with the approvers when the channels cannot be looked at', async () => {
+it('the check continues with the approvers when the channels cannot be read', async () => {
   const slack = await fakeSlack();
   slack.fail({
     method: 'conversations.list',
@@ -230,22 +230,25 @@ it('goes on with the approvers when the channels cannot be looked at', async () 
 it.each([
   ['refuses', (slack: FakeSlack) => slack.botToken],
   ['does not know', () => 'xapp-canary'],
-])('says that the app cannot connect with a token that Slack %s', async (_, tokenOf) => {
-  const slack = await fakeSlack();
-  const [, app, ...more] = await check(slack, { appToken: tokenOf(slack) });
-  expect(more).toEqual([]);
-  expect(app).toEqual({
-    severity: 'error',
-    subject: 'app token',
-    message: expect.stringMatching(
-      /^the app cannot connect to Slack: put .* \([a-z_]+\)$/,
-    ) as string,
-    fix: 'give the app-level token the scope connections:write, and switch Socket Mode on',
-  });
-  expect(JSON.stringify(app)).not.toContain('canary');
-});
+])(
+  'the check reports that the app cannot connect with a token that Slack %s',
+  async (_, tokenOf) => {
+    const slack = await fakeSlack();
+    const [, app, ...more] = await check(slack, { appToken: tokenOf(slack) });
+    expect(more).toEqual([]);
+    expect(app).toEqual({
+      severity: 'error',
+      subject: 'app token',
+      message: expect.stringMatching(
+        /^the app cannot connect to Slack: put .* \([a-z_]+\)$/,
+      ) as string,
+      fix: 'give the app-level token the scope connections:write, and switch Socket Mode on',
+    });
+    expect(JSON.stringify(app)).not.toContain('canary');
+  },
+);
 
-it('says so when Slack is not there', async () => {
+it('the check reports that Slack is not reachable', async () => {
   const slack = await fakeSlack();
   await slack.close();
   expect(await check(slack, { targets: ['#refunds'] })).toEqual([
@@ -257,7 +260,7 @@ it('says so when Slack is not there', async () => {
   ]);
 });
 
-it('checks the user groups of approvers, and the scope that reads them', async () => {
+it('the check covers the user groups of approvers, and the scope that reads them', async () => {
   const slack = await fakeSlack({ scopes: [...botScopes(), 'usergroups:read'] });
   slack.workspace.userGroups.set('S0LEGAL', ['U0ANN00001']);
   const [ok, unknown] = [
@@ -280,7 +283,7 @@ it('checks the user groups of approvers, and the scope that reads them', async (
   ]);
 });
 
-it('finds a person who is asked directly', async () => {
+it('the check finds a person who is a direct target', async () => {
   const slack = await fakeSlack();
   expect(await check(slack, { targets: ['@ann@example.com', '@zoe@example.com'] })).toEqual([
     bot,

@@ -82,8 +82,8 @@ function said(channel = 'C0GENERAL1') {
 const answers = (channel = 'C0GENERAL1') =>
   slack.messages(channel).filter(({ user }) => user === self.botUserId);
 
-describe('what is heard in Slack', () => {
-  it('is a mention, with who said it and where to answer', async () => {
+describe('a message from Slack', () => {
+  it('may be a mention, with its author and its thread', async () => {
     expect(await talk.read(envelope(mention()))).toEqual({
       adapter: 'slack',
       id: 'C0GENERAL1:1780000000.000100',
@@ -100,7 +100,7 @@ describe('what is heard in Slack', () => {
     expect(acks).toBe(0);
   });
 
-  it('comes again while Slack does not tell who said it, as somebody unknown could release their own call', async () => {
+  it('is delivered again while Slack does not name its author, who could be the requester', async () => {
     slack.fail({ method: 'users.info', times: 2, fault: { kind: 'rateLimited', retryAfter: 30 } });
     expect([await talk.read(envelope(mention())), acks, logged]).toEqual([
       null,
@@ -117,7 +117,7 @@ describe('what is heard in Slack', () => {
     expect((await talk.read(envelope(mention())))?.from.email).toBe('ann@example.com');
   });
 
-  it('is a direct message, and belongs to the thread that it was said in', async () => {
+  it('may be a direct message, and belongs to its thread', async () => {
     const direct = {
       type: 'message',
       channel_type: 'im',
@@ -132,7 +132,7 @@ describe('what is heard in Slack', () => {
     });
   });
 
-  it('is one message when it comes as a mention and as a direct message', async () => {
+  it('is one message when it arrives as a mention and as a direct message', async () => {
     const both = [
       mention({ channel: 'D0ANN00001' }),
       mention({ type: 'message', channel_type: 'im', channel: 'D0ANN00001', client_msg_id: 'c-2' }),
@@ -148,25 +148,19 @@ describe('what is heard in Slack', () => {
     ['another bot', { bot_id: 'B0OTHER001' }],
     ['a bot without a user', { subtype: 'bot_message', bot_id: 'B0OTHER001' }],
     ['an edit', { edited: { user: 'U0ANN00001', ts: '1780000001.000000' } }],
-    [
-      'a message that was changed',
-      { type: 'message', channel_type: 'im', subtype: 'message_changed' },
-    ],
-    [
-      'a message that was deleted',
-      { type: 'message', channel_type: 'im', subtype: 'message_deleted' },
-    ],
-    ['somebody who joins', { type: 'message', channel_type: 'im', subtype: 'channel_join' }],
+    ['an edited message', { type: 'message', channel_type: 'im', subtype: 'message_changed' }],
+    ['a deleted message', { type: 'message', channel_type: 'im', subtype: 'message_deleted' }],
+    ['a person who joins', { type: 'message', channel_type: 'im', subtype: 'channel_join' }],
     ['a message to others', { type: 'message', channel_type: 'channel' }],
-    ['somebody of another workspace', { user_team: 'T0OTHER001' }],
-    ['somebody of a workspace behind this one', { source_team: 'T0OTHER001' }],
+    ['a person of another workspace', { user_team: 'T0OTHER001' }],
+    ['a person of a connected workspace', { source_team: 'T0OTHER001' }],
     ['an event of another kind', { type: 'reaction_added' }],
-    ['a place that is none', { channel: '../../etc' }],
-    ['a moment that is none', { ts: 'now' }],
+    ['an invalid channel', { channel: '../../etc' }],
+    ['an invalid timestamp', { ts: 'now' }],
     ['another workspace', {}, { team_id: 'T0OTHER001' }],
     ['another app', {}, { api_app_id: 'A0OTHER001' }],
-    ['no event at all', {}, { event: 'hello' }],
-  ])('is not %s, which is acknowledged all the same', async (_, event, about = {}) => {
+    ['an empty event', {}, { event: 'hello' }],
+  ])('is not %s, which is only acknowledged', async (_, event, about = {}) => {
     expect([await talk.read(envelope(mention(event), about)), acks, slack.calls]).toEqual([
       null,
       1,
@@ -174,7 +168,7 @@ describe('what is heard in Slack', () => {
     ]);
   });
 
-  it('is a message with a file, or one that is shown in the channel as well', async () => {
+  it('may have a file, or also be shown in the channel', async () => {
     const direct = { type: 'message', channel_type: 'im', channel: 'D0ANN00001' };
     for (const subtype of ['file_share', 'thread_broadcast']) {
       const message = await talk.read(envelope(mention({ ...direct, subtype })));
@@ -182,7 +176,7 @@ describe('what is heard in Slack', () => {
     }
   });
 
-  it('asks once for words where there are none', async () => {
+  it('without text is answered once with a question', async () => {
     const { message } = said();
     const bare = mention({ text: `<@${self.botUserId}>  `, ts: message.ts });
     expect([await talk.read(envelope(bare)), await talk.read(envelope(bare))]).toEqual([
@@ -195,7 +189,7 @@ describe('what is heard in Slack', () => {
   });
 
   it.each(['missing_scope', 'user_not_visible'])(
-    'goes on where nobody can be looked up for %s',
+    'is accepted where no one can be looked up for %s',
     async (error) => {
       slack.fail({
         method: 'users.info',
@@ -210,13 +204,13 @@ describe('what is heard in Slack', () => {
     },
   );
 
-  it('does not mind that an acknowledgement is lost', async () => {
+  it('is accepted when an acknowledgement is lost', async () => {
     const edit = mention({ edited: { user: 'U0ANN00001', ts: '1780000001.000000' } });
     const lost = { ...envelope(edit), ack: () => Promise.reject(new Error('gone')) };
     expect([await talk.read(lost), logged]).toEqual([null, []]);
   });
 
-  it('never breaks whoever listens', async () => {
+  it('never throws into its listener', async () => {
     slack.fail({
       method: 'chat.postMessage',
       times: 9,
@@ -227,8 +221,8 @@ describe('what is heard in Slack', () => {
   });
 });
 
-describe('what is said in Slack', () => {
-  it('stands in the thread, in the markup of Slack, and mentions nobody', async () => {
+describe('a post of the agent in Slack', () => {
+  it("goes into the thread, in Slack's markup, and mentions no one", async () => {
     const { message, ref } = said();
     await talk.say(ref, '**Done**, <!channel> & [more](https://x.test/a)', signal);
     expect(answers().map(({ text, threadTs }) => [text, threadTs])).toEqual([
@@ -238,7 +232,7 @@ describe('what is said in Slack', () => {
     expect(args).toMatchObject({ unfurl_links: false, unfurl_media: false });
   });
 
-  it('is a file in the thread when it is long, with its first lines beside it', async () => {
+  it('is a file in the thread when it is long, with its first lines next to it', async () => {
     const { message, ref } = said();
     const markdown = `# Report <!here>\n\n${'line & more\n'.repeat(1_000)}`;
     await talk.say(ref, markdown, signal);
@@ -258,7 +252,7 @@ describe('what is said in Slack', () => {
     });
   });
 
-  it('comes in parts when no file may be uploaded, ten at most', async () => {
+  it('is split into at most ten parts when no file may be uploaded', async () => {
     const { ref } = said();
     slack.fail({
       method: 'files.getUploadURLExternal',
@@ -282,7 +276,7 @@ describe('what is said in Slack', () => {
     });
   });
 
-  it('comes in parts when the host of files may not be reached, and says which host that is', async () => {
+  it('is split into parts when the host of files is refused, and the log names that host', async () => {
     const { ref } = said();
     const refusal = { host: 'files.slack.test', why: 'is not on the allowlist', mode: 'allowlist' };
     const guarded: typeof fetch = (input, init) => {
@@ -310,7 +304,7 @@ describe('what is said in Slack', () => {
   it.each<[string, string]>([
     ['not_in_channel', 'target'],
     ['internal_error', 'later'],
-  ])('fails for %s as something that lasts, or passes: %s', async (error, fault) => {
+  ])('fails for %s with a permanent or temporary error: %s', async (error, fault) => {
     const { ref } = said();
     slack.fail({ method: 'chat.postMessage', times: 9, fault: { kind: 'refuse', error } });
     const failure = await talk.say(ref, 'hi', signal).catch((reason: unknown) => reason);
@@ -318,7 +312,7 @@ describe('what is said in Slack', () => {
     expect(failure).toMatchObject({ fault });
   });
 
-  it('tells how long Slack wants to be left alone', async () => {
+  it('reports how long Slack wants a pause', async () => {
     const { ref } = said();
     slack.fail({ method: 'chat.postMessage', fault: { kind: 'rateLimited', retryAfter: 30 } });
     await expect(talk.say(ref, 'hi', signal)).rejects.toMatchObject({
@@ -328,10 +322,10 @@ describe('what is said in Slack', () => {
   });
 });
 
-describe('the mark beside a message', () => {
+describe('the mark on a message', () => {
   const marks = (ts: string) => slack.workspace.message('C0GENERAL1', ts)?.reactions;
 
-  it('takes the place of the one before it', async () => {
+  it('replaces the earlier one', async () => {
     const { message, ref } = said();
     const seen = [];
     for (const mark of ['working', 'waiting', 'working', 'done'] as const) {
@@ -346,14 +340,14 @@ describe('the mark beside a message', () => {
     ]);
   });
 
-  it('takes the place of those that stand there since before a restart', async () => {
+  it('replaces marks from before a restart', async () => {
     const { message, ref } = said();
     message.reactions.push('hourglass_flowing_sand');
     await talk.mark(ref, 'failed', signal);
     expect(marks(message.ts)).toEqual(['x']);
   });
 
-  it('is left as it is when it is there already', async () => {
+  it('stays when it is there already', async () => {
     const { message, ref } = said();
     message.reactions.push('hourglass_flowing_sand');
     await talk.mark(ref, 'working', signal);
@@ -361,7 +355,7 @@ describe('the mark beside a message', () => {
     expect([marks(message.ts), slack.calls.length]).toEqual([['hourglass_flowing_sand'], 1]);
   });
 
-  it('is done without when the app may not put it, with one warning', async () => {
+  it('is skipped when the app may not set it, with one warning', async () => {
     const { ref } = said();
     const fault = { kind: 'refuse', error: 'missing_scope', needed: 'reactions:write' } as const;
     slack.fail({ method: 'reactions.add', times: 9, fault });
@@ -375,7 +369,7 @@ describe('the mark beside a message', () => {
     ]);
   });
 
-  it('fails for what passes, so that it is tried again', async () => {
+  it('fails for a temporary failure, so that it is retried', async () => {
     const { ref } = said();
     slack.fail({
       method: 'reactions.add',
@@ -386,11 +380,11 @@ describe('the mark beside a message', () => {
   });
 });
 
-describe('what is said in the thread of an approval', () => {
+describe('a message in the thread of an approval', () => {
   it.each([
     ['waits', aNotice(), useButtonsText],
     ['is over', aNotice({}, endings.approved), 'Already approved by ann@example.com'],
-  ])('begins no task while it %s, and is answered once', async (_, notice, words) => {
+  ])('starts no task while it %s, and is answered once', async (_, notice, words) => {
     const asked = { channel: 'C0REFUNDS1', ts: '1780000000.000001' };
     const at = async (ref: JsonObject) => (ref['ts'] === asked.ts ? notice : null);
     talk = aTalk(globalThis.fetch, { places: { at } });

@@ -78,7 +78,7 @@ function shownBy(page: World['page']) {
 }
 
 describe('the console', () => {
-  it('shows an answer as it arrives, and lays it out at its end', async () => {
+  it('shows an answer as it arrives, and formats it at its end', async () => {
     const world = await openConsole();
     const head = '200\ncontent-type: application/json';
     await world.press('Send');
@@ -100,7 +100,7 @@ describe('the console', () => {
     await expectShown(world, true, {});
   });
 
-  it('keeps what arrived of an answer that is stopped or breaks off', async () => {
+  it('keeps the received part of an answer that is stopped or breaks', async () => {
     const world = await openConsole();
     const part = '200\ncontent-type: application/json\n\n{"ok":';
     await world.press('Send');

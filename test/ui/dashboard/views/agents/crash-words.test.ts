@@ -23,6 +23,6 @@ it.each([
   ],
   ['listen EACCES: the port is not set aside', { kind: 'log' }],
   ['the agent did not respond within 120 s; see /a/.service/serve.log', { kind: 'log' }],
-])('finds out what can be done about %j', (error, remedy) => {
+])('a crash with %j has a remedy', (error, remedy) => {
   expect(remedyOf(error)).toEqual(remedy);
 });

@@ -42,7 +42,7 @@ describe('a button of an agent', () => {
     expect(JSON.stringify(actor.getPersistedSnapshot())).not.toMatch(/wrong"|right/);
   });
 
-  it('asks for it when the server does, and not to stop', async () => {
+  it('asks for it when the server does, and not for a stop', async () => {
     const { actor, settled } = card(new PassphraseNeeded('needed'));
     actor.send({ type: 'asked', verb: 'restart', needsPassphrase: false, waiting: false });
     expect((await settled()).value).toBe('askingPassphrase');
@@ -51,7 +51,7 @@ describe('a button of an agent', () => {
     expect(actor.getSnapshot().value).toBe('sending');
   });
 
-  it('says what the server said', async () => {
+  it("shows the server's message", async () => {
     const { actor, settled } = card(new Error('It runs already.'));
     actor.send({ type: 'asked', verb: 'start', needsPassphrase: false, waiting: false });
     const { value, context } = await settled();

@@ -28,7 +28,7 @@ it.each<[Parameters<typeof aDeferral>[0], string, string]>([
     'the finance group, if also listed in: ann@example.com',
     '1 approval needed',
   ],
-])('says who can decide: %j', (call, who, how) => {
+])('the possible approvers are named: %j', (call, who, how) => {
   expect(deciders(aDeferral(call))).toEqual({ who, how: `${how}; notified: #refunds (slack)` });
 });
 
@@ -39,7 +39,7 @@ it.each([
   [{ for: 'ann' }, 'Approved by bob for ann'],
   [{ for: 'ann', as: ['group:finance'] }, 'Approved by bob for ann, counted for the finance group'],
   [{ as: ['bob@example.com'] }, 'Approved by bob'],
-])('says who approved: %j', (more, words) => {
+])('the approvers are named: %j', (more, words) => {
   expect(approvalWords({ approver: 'bob', at, ...more })).toBe(words);
 });
 
@@ -53,6 +53,6 @@ it.each<[string, string, Parameters<typeof aDeferral>[0]]>([
   ['no', 'ann@example.com', { approvers: [] }],
   ['no', 'ann@example.com', { approvers: ['ann@example.com'], also_by: [['bob@example.com']] }],
   ['no', 'ann@example.com', { approvals: [{ approver: 'ann@example.com', at }], quorum: 2 }],
-])('says %s for %j of a call with %j', (right, email, call) => {
+])('%s is shown for %j of a call with %j', (right, email, call) => {
   expect(rightOf(aDeferral(call), email)).toBe(right);
 });

@@ -27,7 +27,7 @@ function typed(field: Partial<ArgumentField>) {
 }
 
 describe('the fields of a call', () => {
-  it('have the types of the schema, and come with arguments that it does not name', () => {
+  it('have the types of the schema, and include arguments that it does not name', () => {
     const fields = argumentFields({ note: 'x', amount: 5, more: { a: 1 } }, schema);
     expect(fields.slice(0, 3)).toEqual([
       {
@@ -50,14 +50,14 @@ describe('the fields of a call', () => {
     expect(fields.slice(3).map(({ isSent }) => isSent)).toEqual([false, false, false, false]);
   });
 
-  it('keep a value that does not fit its type as JSON', () => {
+  it('keep a value of another type as JSON', () => {
     const odd = { amount: '5', rate: null, currency: 'GBP', note: 1, urgent: 'yes' };
     const fields = argumentFields(odd, schema);
     expect(new Set(fields.map(({ kind }) => kind))).toEqual(new Set(['json']));
     expect(typedArguments(fields).args).toEqual(odd);
   });
 
-  it('make the arguments that they were made of', () => {
+  it('produce the original arguments', () => {
     const args = {
       ...{ amount: 5, rate: 1.5, currency: 'USD', note: ' a\n', urgent: false },
       ...{ any: [1, { b: null }], constructor: 'x' },
@@ -93,12 +93,12 @@ describe('a typed value', () => {
     expect(typed(field)).toEqual({ args: null, faults: new Map([['a', fault]]) });
   });
 
-  it('is no argument where it is not sent', () => {
+  it('is omitted where it is not sent', () => {
     expect(typed({ isSent: false, text: '{' })).toEqual({ args: {}, faults: null });
   });
 });
 
-it('names what differs from the call', () => {
+it('the differences from the call are named', () => {
   const args = { amount: 5, any: { a: 1, b: [2] }, note: 'x' };
   const fields = argumentFields(args, schema).map((field) => {
     if (field.name === 'amount') return { ...field, text: '5.0' };

@@ -4,14 +4,14 @@ import { argumentRows } from '../../../../../src/ui/dashboard/views/approvals/ar
 const plain = (text: string) => ({ kind: 'plain', text });
 
 describe('the arguments of a call', () => {
-  it('are shown exactly: text that reads like another value has quotes', () => {
+  it('are shown exactly: a string that looks like another value has quotes', () => {
     const shown = argumentRows({ a: 5, b: '5', c: '', d: ' x', e: 'x', f: null, g: { h: [1] } });
     expect(shown.map(({ now }) => now)).toEqual(
       ['5', '"5"', '""', '" x"', 'x', 'null', '{\n  "h": [\n    1\n  ]\n}'].map(plain),
     );
   });
 
-  it('stand beside what a rule has changed, added or removed', () => {
+  it('are shown next to the values that a rule changed, added or removed', () => {
     const price = { path: 'items.0.price', before: '5', after: '3' };
     const changes = [
       { path: 'b', before: '3', after: '2' },
@@ -31,7 +31,7 @@ describe('the arguments of a call', () => {
     ]);
   });
 
-  it('show a text that a rule changed as the difference of its lines', () => {
+  it('show a changed text as the difference of its lines', () => {
     const changes = [{ path: 'body', before: '"one\\ntwo\\n"', after: '"one\\n2\\n"' }];
     const [row] = argumentRows({ body: 'one\n2\n' }, changes);
     expect(row).toMatchObject({ name: 'body', before: null, change: 'changed' });

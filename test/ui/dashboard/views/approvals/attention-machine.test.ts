@@ -17,7 +17,7 @@ function open() {
   return { actor, clock, look, read, state };
 }
 
-it('counts a call as seen once each of its edges was visible', () => {
+it('a call counts as seen once each of its edges was visible', () => {
   const { look, state } = open();
   expect(state()).toEqual(['reading', []]);
   look(3);
@@ -26,7 +26,7 @@ it('counts a call as seen once each of its edges was visible', () => {
   expect(state()).toEqual(['seen', []]);
 });
 
-it('counts a call as unseen when something arrives, until that was in view for a second', () => {
+it('a call counts as unseen after news, until that was in view for a second', () => {
   const { clock, look, read, state } = open();
   look(0);
   read(stop);
@@ -44,7 +44,7 @@ it('counts a call as unseen when something arrives, until that was in view for a
   expect(state()).toEqual(['seen', []]);
 });
 
-it('starts again when something else arrives meanwhile', () => {
+it('the second starts again with further news', () => {
   const { clock, look, read, state } = open();
   look(0);
   read(stop);
@@ -59,21 +59,21 @@ it('starts again when something else arrives meanwhile', () => {
   expect(state()).toEqual(['seen', []]);
 });
 
-it('stays seen when the same call is read again', () => {
+it('a call stays seen when it is read again unchanged', () => {
   const { look, read, state } = open();
   look(0);
   read({ ...call });
   expect(state()).toEqual(['seen', []]);
 });
 
-it('counts a call as unseen when other parts of it are shown', () => {
+it('a call counts as unseen when other parts of it are shown', () => {
   const { look, state } = open();
   look(0);
   look(2);
   expect(state()).toEqual(['reading', []]);
 });
 
-it('does not count a message as seen before the rest of the call', () => {
+it('a message does not count as seen before the rest of the call', () => {
   const { clock, look, read, state } = open();
   read(stop);
   look(1, 'message 0');

@@ -35,7 +35,7 @@ const lines = [
   line('task_deferred', 'c-now', ann),
 ];
 
-it('has the earlier calls of the tool by its requester, newest first', () => {
+it('the history of a call has the earlier calls of the tool by its requester, newest first', () => {
   const at = '2026-03-01T10:00:00Z';
   expect(historyOf(lines, call)).toEqual([
     { task: 't-c-4', at, end: null, by: null },
@@ -46,7 +46,7 @@ it('has the earlier calls of the tool by its requester, newest first', () => {
   expect(historyOf(lines, { ...call, requester: null }).map(({ task }) => task)).toEqual(['t-c-7']);
 });
 
-it('is summarised in one sentence', () => {
+it('the history of a call is summarised in one sentence', () => {
   expect(historyWords([])).toBe('Not requested before.');
   expect(historyWords(historyOf(lines, call))).toBe(
     'Requested 4 times before: 1 approved, 1 rejected (by carol), 1 timed out, 1 still waiting.',

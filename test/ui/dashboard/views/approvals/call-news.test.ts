@@ -28,17 +28,20 @@ it.each([
   ['other arguments', { args: { amount: 5 } }, ['The call changed; read it again']],
   ['another digest', { runs_sha256: 'a'.repeat(64) }, ['The call changed; read it again']],
   ['other demands', { require_reason: 'both' }, ['The call changed; read it again']],
-] as [string, Partial<DeferralJson>, string[]][])('lists %s', (_, changes, spoken) => {
-  expect(newsOf(opened, { ...opened, ...changes }, '').map(spokenNews)).toEqual(spoken);
-});
+] as [string, Partial<DeferralJson>, string[]][])(
+  'the news of a call include %s',
+  (_, changes, spoken) => {
+    expect(newsOf(opened, { ...opened, ...changes }, '').map(spokenNews)).toEqual(spoken);
+  },
+);
 
-it('leaves out what the call had when it was opened, and the approval of the person', () => {
+it('the news of a call omit what it had when it was opened, and the approval of the person', () => {
   const before = { ...opened, messages: [message] };
   const now = { ...before, messages: [message, { ...message, text: 'Go' }], approvals: [approval] };
   expect(newsOf(before, now, 'BOB@example.com').map(({ key }) => key)).toEqual(['message 1']);
 });
 
-it('counts what was not read', () => {
+it('unread news are counted', () => {
   expect(unreadWords([])).toBe('');
   expect(unreadWords(['message 0'])).toBe('1 new message');
   expect(unreadWords(['message 0', 'message 1'])).toBe('2 new messages');

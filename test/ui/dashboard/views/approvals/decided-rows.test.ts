@@ -9,7 +9,7 @@ const earlier: DecidedCallJson = {
   ...{ decision: 'approve', approver: 'ann', note: 'as agreed', decided_at: at },
 };
 
-it('joins the decisions of this page with the earlier ones, each once', () => {
+it('the decisions of this page are merged with the earlier ones, each once', () => {
   const deferral = aDeferral({ agent_id: 'ops', id: 'c-9', args: { amount: 5 } });
   const own = { deferral, verb: 'reject' as const, at: Date.parse(at), outcome: null };
   const rows = decidedRows([own], [{ ...earlier, id: 'c-9' }, earlier]);
@@ -33,11 +33,11 @@ it.each([
   [{ outcome: 'failed', error: 'exit code 1' }, 'failed: exit code 1'],
   [{ outcome: 'never_ran' }, 'never ran'],
   [{ outcome: 'unknown' }, 'started; outcome unknown'],
-] as const)('says what came of an approval: %j', (more, words) => {
+] as const)('the outcome of an approval is shown: %j', (more, words) => {
   expect(decidedRows([], [{ ...earlier, ...more }])[0]?.outcome?.words).toBe(words);
 });
 
-it('describes an approved hold without a report as released', () => {
+it('an approved hold without a report is shown as released', () => {
   const deferral = aDeferral({ hold: { key: 'k-1' } });
   const own = { deferral, verb: 'approve' as const, at: Date.parse(at), outcome: null };
   expect(decidedRows([own], [])[0]?.pending).toBe('released, not reported yet');

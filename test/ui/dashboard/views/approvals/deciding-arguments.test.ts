@@ -10,13 +10,13 @@ const args = {
 
 it.each<[string, Parameters<typeof decidingArguments>[0], string[]]>([
   [
-    'that the rule names, in its order',
+    'of the rule, in its order',
     { args, display: ['args.order.lines.0.price', 'args.order.id', 'args.none'] },
     ['order.lines.0.price: 5', 'order.id: A-1042'],
   ],
-  ['that are short', { args }, ['amount: 89.9', 'urgent: false']],
+  ['with short values', { args }, ['amount: 89.9', 'urgent: false']],
   [
-    'that are short, if the call lacks those of the rule',
+    'with short values, if the call lacks those of the rule',
     { args, display: ['args.constructor'] },
     ['amount: 89.9', 'urgent: false'],
   ],
@@ -27,6 +27,6 @@ it.each<[string, Parameters<typeof decidingArguments>[0], string[]]>([
   ],
   ['as text that no other value looks like', { args: { id: '5' } }, ['id: "5"']],
   ['of a call without any', { args: {} }, []],
-])('lists the arguments %s', (_, call, listed) => {
+])('the list shows the arguments %s', (_, call, listed) => {
   expect(decidingArguments(call).map(({ name, value }) => `${name}: ${value}`)).toEqual(listed);
 });

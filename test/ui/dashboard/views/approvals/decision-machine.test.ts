@@ -29,7 +29,7 @@ function card(...outcomes: (DecisionOutcome | Error)[]) {
 }
 
 describe('a decision', () => {
-  it('is not taken in the first half second', () => {
+  it('is not accepted in the first half second', () => {
     const { actor, clock, sent } = card({ kind: 'resolved' });
     clock.increment(499);
     actor.send(approve);
@@ -43,7 +43,7 @@ describe('a decision', () => {
 
   const withPasskey = { ...approve, details: { ...approve.details, passkey: true } } as const;
 
-  it('with a passkey is sent with its answer once the passkey has confirmed it', async () => {
+  it('with a passkey is sent after the passkey has confirmed it', async () => {
     const sent: unknown[] = [];
     const actor = createActor(
       decisionMachine.provide({

@@ -9,7 +9,7 @@ function calls(agent: string, count: number) {
   );
 }
 
-it('asks an agent for at most a hundred decisions at once, each pinned to its call', () => {
+it('at most a hundred decisions are sent to an agent at once, each pinned to its call', () => {
   const details = { note: 'no', email: 'ann@example.com', token: 't' };
   const requests = decisionRequests(
     [...calls('refunds', 104), ...calls('ops', 1)],
@@ -33,7 +33,7 @@ it('asks an agent for at most a hundred decisions at once, each pinned to its ca
   });
 });
 
-it('says what came of one decision on several calls', () => {
+it('the result of one decision on several calls is shown', () => {
   const [call = aDeferral()] = calls('refunds', 1);
   const words = (...kinds: ('resolved' | 'recorded' | 'over' | 'refused')[]) =>
     severalWords(

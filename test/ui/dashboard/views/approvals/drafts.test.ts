@@ -11,7 +11,7 @@ function aStore() {
   };
 }
 
-it('keeps a reason by call and person, until it is sent', () => {
+it('a reason is kept by call and person, until it is sent', () => {
   const store = aStore();
   const ann = new Drafts('ann@example.com', store);
   ann.write('ops d-1', 'first ask ops');
@@ -22,7 +22,7 @@ it('keeps a reason by call and person, until it is sent', () => {
   expect(store.kept.size).toBe(0);
 });
 
-it('leaves a reason in its field when the browser stores nothing', () => {
+it('a reason stays in its field when the browser stores nothing', () => {
   const full = {
     ...aStore(),
     setItem: () => {

@@ -37,7 +37,7 @@ function found(part: Partial<InboxView>, email = ''): string[] {
   return sortedOut(calls, { ...all, ...part }, email).calls.map(({ id }) => id);
 }
 
-it('finds calls by agent, tool, requester, group, right and words', () => {
+it('the list finds calls by agent, tool, requester, group, right and words', () => {
   expect(found({})).toEqual(['1', '2', '3']);
   expect(found({ agent: 'ops' })).toEqual(['3']);
   expect(found({ tool: 'issue_refund' })).toEqual(['1', '2']);
@@ -49,7 +49,7 @@ it('finds calls by agent, tool, requester, group, right and words', () => {
   expect(found({ order: 'newest' }).slice(-2)).toEqual(['2', '1']);
 });
 
-it('counts for each value the calls that its choice would show', () => {
+it('the list counts for each option the calls that it would show', () => {
   const view = { ...all, tool: 'issue_refund', mine: true };
   expect(sortedOut(calls, view, '').facets).toEqual({
     agent: [['refunds', 1]],
@@ -60,7 +60,7 @@ it('counts for each value the calls that its choice would show', () => {
   });
 });
 
-it('shows calls of one tool and agent as one row, and says if they are equal', () => {
+it('the list shows calls of one tool and agent as one row, and marks equal ones', () => {
   const more = [...calls, call('4', { args_sha256: 'b'.repeat(64) })];
   const shape = (rows: ReturnType<typeof rowsOf>) =>
     rows.map((row) =>
@@ -71,7 +71,7 @@ it('shows calls of one tool and agent as one row, and says if they are equal', (
   expect(shape(rowsOf(calls, false))).toEqual(['1', '2', '3']);
 });
 
-it('shows the page of the selected call unless another one is requested', () => {
+it('the list shows the page of the selected call unless another one is requested', () => {
   const many = Array.from({ length: 250 }, (_, index) => call(String(index)));
   const rows = rowsOf(many, false);
   const of = (page: number | null, selected: string | null) => {
@@ -87,7 +87,7 @@ it('shows the page of the selected call unless another one is requested', () => 
 
 const words = fc.string({ unit: 'grapheme' }).map((text) => text.toWellFormed());
 
-it('keeps filters and position in the address', () => {
+it('the list keeps filters and position in the address', () => {
   const view = fc.record({
     ...{ agent: words, tool: words, requester: words, group: words, text: words },
     mine: fc.boolean(),
@@ -110,7 +110,7 @@ it('keeps filters and position in the address', () => {
   );
 });
 
-it('counts a choice exactly as it shows it', () => {
+it('the list counts an option exactly as it shows it', () => {
   const someCall = fc
     .record({
       agent_id: fc.constantFrom('a', 'b'),

@@ -64,7 +64,7 @@ function focused(page: Page): Promise<string> {
 const rows = (page: Page) => page.locator('.list [data-row]');
 
 describe('the list of waiting calls', () => {
-  it('shows the arguments that decide, and no text of the requester', async () => {
+  it('shows the deciding arguments, and no text of the requester', async () => {
     const { page } = await openInbox(4, '#/approvals');
     const texts = await rows(page).allInnerTexts();
     expect(texts[1]).toContain('amount 1 · order_id A-1');
@@ -72,7 +72,7 @@ describe('the list of waiting calls', () => {
     expect(texts.join()).not.toContain('Please refund');
   });
 
-  it('has no fault that axe-core finds, in both themes at three widths', async () => {
+  it('has no axe-core finding, in both themes at three widths', async () => {
     const { page } = await openInbox(8, '#/approvals?mine=true&order=newest');
     expect(await faultsOf(page, looks)).toEqual([]);
     await page.getByRole('button', { name: 'Mine' }).click();
@@ -81,7 +81,7 @@ describe('the list of waiting calls', () => {
     expect(await faultsOf(page, looks)).toEqual([]);
   });
 
-  it('is narrowed by filters with their numbers, which the address keeps', async () => {
+  it('is filtered with counts, which the address keeps', async () => {
     const { page, server } = await openInbox(8, '#/approvals');
     const tool = page.getByLabel('Tool');
     expect(await tool.locator('option').allInnerTexts()).toEqual([
@@ -138,7 +138,7 @@ describe('the list of waiting calls', () => {
 });
 
 describe('next to a call', () => {
-  it('are its history and groups in words, and below it what the user decided, with outcomes', async () => {
+  it("its history and groups are shown, and below it the user's decisions, with outcomes", async () => {
     const { page, server } = await openInbox(2, '#/approvals');
     const at = new Date(Date.now() - 3_600_000).toISOString();
     const line = (event: string, fields: object) =>
@@ -214,7 +214,7 @@ describe('a decision on several calls', () => {
     }));
   }
 
-  it('rejects them with one reason, and names those that were refused', async () => {
+  it('rejects them with one reason, and names the refused ones', async () => {
     const { page, server } = await openInbox(6, '#/approvals?agent=refunds');
     let refused = 't-1';
     decideAs(server, (task) => (task === refused ? 403 : 200));
@@ -330,7 +330,7 @@ describe('an approval that releases later calls', () => {
 });
 
 describe('on a phone', () => {
-  it('a decision leads back to the filtered list, and what is pressed there approves nothing', async () => {
+  it('a decision leads back to the filtered list, and a press there approves nothing', async () => {
     const { page, server } = await openInbox(8, '#/approvals?agent=refunds', {
       ...{ width: 360, height: 740, isTouched: true },
     });
@@ -360,7 +360,7 @@ describe('on a phone', () => {
     ]);
   });
 
-  it('Back leads to the row of the call that was shown', async () => {
+  it('Back leads to the row of the shown call', async () => {
     const { page } = await openInbox(40, '#/approvals', { width: 360, height: 740 });
     await rows(page).nth(30).click();
     await page.getByRole('link', { name: 'All waiting calls' }).waitFor();
@@ -397,8 +397,8 @@ describe.each([
   { width: 360, height: 740 },
   { width: 1_024, height: 768 },
   { width: 1_440, height: 900 },
-])('an open call, $width px wide', (view) => {
-  it('begins with its start, and takes an approval once each start and end was in view', async () => {
+])('an open call, $width px wide,', (view) => {
+  it('begins with its start, and accepts an approval once each start and end was in view', async () => {
     const { page } = await openLong(view, '#/approvals');
     const approve = page.getByRole('button', { name: 'Approve' });
     const inWindow = async (part: Locator) => {
@@ -416,7 +416,7 @@ describe.each([
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('takes no approval after a message until it was in view for a second', async () => {
+  it('accepts no approval after a message until it was in view for a second', async () => {
     const { page, call, tell } = await openLong(view, '#/approvals/refunds/refund-1');
     const approve = await seeWhole(page);
     await page.getByRole('region', { name: 'The call' }).evaluate((part: any) => {
@@ -451,7 +451,7 @@ describe.each([
   });
 });
 
-it('keeps the first call of the list, which nobody chose, when somebody else decides it', async () => {
+it('the unselected first call of the list stays open when another person decides it', async () => {
   const { page, tell } = await openLong({ width: 1_280, height: 800 }, '#/approvals');
   expect(page.url()).toContain('#/approvals/refunds/refund-1');
   tell(null);
@@ -462,14 +462,14 @@ it('keeps the first call of the list, which nobody chose, when somebody else dec
   await eventually(() => expect(page.url()).toContain('#/approvals/refunds/refund-9'));
 });
 
-it('keeps a typed reason when the page is loaded again', async () => {
+it('a typed reason is kept over a reload', async () => {
   const { page } = await openLong({ width: 1_280, height: 800 }, '#/approvals');
   await page.reload();
   await page.getByRole('article').waitFor();
   expect(await page.getByLabel('Reason (sent').inputValue()).toBe('ask ops first');
 });
 
-it('shows an approved hold as released until its program has reported the outcome', async () => {
+it('an approved hold is shown as released until its program has reported the outcome', async () => {
   const { server, page, call, tell } = await openLong({ width: 1_280, height: 800 }, '#/approvals');
   tell({ ...call, args: { path: 'x' }, hold: { key: 'k-1', cwd: '/home/ann/shop' } });
   const at = new Date(Date.parse(call.requested_at) + 1_000).toISOString();

@@ -17,7 +17,7 @@ const terms: RememberTerms = {
 };
 
 describe('an approval that releases later calls', () => {
-  it('is proposed for an hour and five calls, or for less where the rule allows less', () => {
+  it('is suggested for an hour and five calls, or for less where the rule allows less', () => {
     expect(proposedTerms(limits)).toEqual({ scope: 'caller', for: '1h', uses: 5, when: '' });
     expect(proposedTerms({ for: '30m0s', uses: 2 })).toEqual({
       ...{ scope: 'caller', for: '30m', uses: 2, when: '' },
@@ -48,7 +48,7 @@ describe('an approval that releases later calls', () => {
     expect(rememberPart(typed, limits) === null).toBe(fault !== null);
   });
 
-  it('is sent as it was typed, and not where the rule remembers none', () => {
+  it('is sent as typed, and not where the rule remembers none', () => {
     expect([
       rememberPart(terms, limits),
       rememberPart({ ...terms, when: '' }, limits),

@@ -49,14 +49,14 @@ describe('a text of several lines', () => {
     expect(value).toMatchObject({ kind: 'text', note, isCommand: false });
   });
 
-  it('has no numbers if it is too long, and every character', () => {
+  it('has no line numbers if it is too long, and every character', () => {
     const value = shownValue('content', 'x\n'.repeat(6_000));
     expect(value).toMatchObject({ kind: 'text', note: '6,000 lines, ends with a newline' });
     expect(read(value)).toHaveLength(1);
   });
 });
 
-it('shows a command as one, also of one line, and other texts of one line as they are', () => {
+it('a command is shown as one, also on one line, and other short texts unchanged', () => {
   expect(shownValue('command', 'rm -rf build ')).toMatchObject({ kind: 'text', isCommand: true });
   expect(read(shownValue('cmd', 'ls '))).toEqual(['1 ls<1 blank>']);
   expect(shownValue('command', '')).toEqual({ kind: 'plain', text: '""' });
@@ -83,7 +83,7 @@ describe('two texts of which one replaces the other', () => {
     expect(pair?.value).toMatchObject({ note: '2 lines added, 2 removed' });
   });
 
-  it('are shown so in a list of edits, under the number of the edit', () => {
+  it('are shown the same way in a list of edits, under the number of the edit', () => {
     const edits = [{ old_string: 'a', new_string: 'b', replace_all: true }, { text: 'x\ny\n' }];
     const value = shownValue('edits', edits);
     expect(value).toMatchObject({
@@ -103,7 +103,7 @@ describe('two texts of which one replaces the other', () => {
     });
   });
 
-  it('are shown one after the other if they are too long to be compared', () => {
+  it('are shown one after the other if they are too long for a comparison', () => {
     const texts = { old_string: 'a\n'.repeat(4_000), new_string: 'b\n'.repeat(4_000) };
     expect(partsOf(texts).map(({ name }) => name)).toEqual(['old_string', 'new_string']);
   });
@@ -130,13 +130,13 @@ describe('two texts of which one replaces the other', () => {
   });
 });
 
-it('shows a structure without such texts as JSON, and quotes names that are no words', () => {
+it('a structure without such texts is shown as JSON, with unusual names quoted', () => {
   expect(shownValue('items', [{ price: 5 }])).toMatchObject({ kind: 'plain' });
   expect(partsOf({ '[0] x': 'a\nb' }, { depth: 1 }).map(({ name }) => name)).toEqual(['"[0] x"']);
 });
 
 describe('a call with many texts', () => {
-  it('is shown without a comparison of all of them, and nothing is left out', () => {
+  it('is shown without a comparison of all of them, and nothing is omitted', () => {
     const textOf = (mark: string, index: number) =>
       Array.from({ length: 1_600 }, (_, line) => `${mark}${index}.${line}`).join('\n');
     const edits = Array.from({ length: 40 }, (_, index) => ({

@@ -64,7 +64,7 @@ async function open(address: string) {
 }
 
 describe('the log of all agents', () => {
-  it('is chosen from the list, merges the logs by time, and names the agent of each line', async () => {
+  it('is selected from the list, merges the logs by time, and names the agent of each line', async () => {
     const { url } = await serve();
     const { page, complaints } = await browser.page();
     forgive(complaints, ['409']);
@@ -88,7 +88,7 @@ describe('the log of all agents', () => {
     expect(await faultsOf(page, twoLooks)).toEqual([]);
   });
 
-  it('pages to its beginning, and each page has an address of its own', async () => {
+  it('has pages to its beginning, and each page has an address', async () => {
     const { page, shown } = await open('#/audit?agents=all');
     const newest = await shown();
     await page.getByRole('link', { name: 'Older' }).click();
@@ -107,7 +107,7 @@ describe('the log of all agents', () => {
     expect(await shown()).toEqual(newest);
   });
 
-  it('is searched by event and range of time, in the address too', async () => {
+  it('is searched by event and range of time, also in the address', async () => {
     const from = '2026-07-01T10:00:00.000Z';
     const { page, shown } = await open(`#/audit?agents=all&from=${encodeURIComponent(from)}`);
     await page.getByRole('searchbox', { name: 'Event' }).fill('session_start');

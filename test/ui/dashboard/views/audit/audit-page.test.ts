@@ -25,7 +25,7 @@ function serveLog(log: ServedLog) {
 }
 
 describe('the page of an audit log', () => {
-  it('verifies a log by itself, and shows the very line in which a byte was changed', async () => {
+  it('verifies a log by itself, and shows the line with a changed byte', async () => {
     const log = { lines: checkpointedLog(250, own.signer).lines };
     const server = await serveLog(log);
     const { page } = await browser.page();
@@ -48,7 +48,7 @@ describe('the page of an audit log', () => {
     );
   });
 
-  it('finds a changed byte in a log without signatures, with both hashes', async () => {
+  it('finds a changed byte in an unsigned log, with both hashes', async () => {
     const { lines } = checkpointedLog(30);
     const log = { lines: lines.with(9, (lines[9] ?? '').replace('"n":9', '"n":8')), keys: [] };
     const server = await serveLog(log);
@@ -64,7 +64,7 @@ describe('the page of an audit log', () => {
     ]);
   });
 
-  it('shows the command that verifies it, with the keys of an agent that runs', async () => {
+  it('shows the command that verifies it, with the keys of a running agent', async () => {
     const server = await serveLog(checkpointedLog(3, own.signer));
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/audit/refunds`);
@@ -74,7 +74,7 @@ describe('the page of an audit log', () => {
     );
   });
 
-  it('says the next command when the server is gone, on a narrow page', async () => {
+  it('shows the next command when the server is unreachable, on a narrow page', async () => {
     const directory = `/agents/${'of-a-long-name'.repeat(8)}`;
     const log = { lines: checkpointedLog(3, own.signer).lines, keys: [own.publicKey] };
     const server = await servePage(
@@ -105,7 +105,7 @@ describe('the page of an audit log', () => {
     forgive(complaints, ['ERR_FAILED']);
   });
 
-  it('stays fluid over a hundred thousand lines', async () => {
+  it('scrolls smoothly over a hundred thousand lines', async () => {
     const server = await serveLog({ lines: checkpointedLog(100_000).lines, keys: [] });
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/audit/refunds`);
@@ -120,7 +120,7 @@ describe('the page of an audit log', () => {
     await page.getByText('chain intact').waitFor({ timeout: 110_000 });
   }, 180_000);
 
-  it('looks for events and tasks in all of the log', async () => {
+  it('searches events and tasks in the whole log', async () => {
     const { lines } = logOf(
       Array.from({ length: 3_000 }, (_, index) => ({
         event: index === 7 ? 'task_deferred' : 'llm_call',
@@ -143,7 +143,7 @@ describe('the page of an audit log', () => {
     ).toEqual(Array(3).fill('#/tasks/refunds/refund-1'));
   });
 
-  it('shows a range in the zone of the browser, page by page, under an address of its own', async () => {
+  it('shows a range in the zone of the browser, page by page, with an address for each', async () => {
     const { lines } = logOf(
       Array.from({ length: 1_440 }, (_, index) => ({
         event: 'llm_call',
@@ -197,7 +197,7 @@ describe('the page of an audit log', () => {
     await page.locator('[data-line="1440"]').waitFor();
   });
 
-  it('shows what others wrote into a log as text', async () => {
+  it('shows the text of others in a log as text', async () => {
     const { lines } = logOf(
       evilTexts.map((text) => ({
         event: text,
@@ -217,7 +217,7 @@ describe('the page of an audit log', () => {
     expect(await page.title()).toBe('Audit of refunds · Holdpoint');
   });
 
-  it('leads from a line to its task and to all of filter by task, and from there to the line', async () => {
+  it('leads from a line to its task and to its filtered log, and back to the line', async () => {
     const { lines } = logOf(
       Array.from({ length: 900 }, (_, index) => ({
         event: 'guardrail_check',
@@ -248,7 +248,7 @@ describe('the page of an audit log', () => {
     expect(new URL(page.url()).hash).toBe('#/audit/refunds?task=t-105&decision=redact');
   });
 
-  it('names every file and where they begin in the command, when the oldest were removed', async () => {
+  it('names every file and its beginning in the command, when the oldest were removed', async () => {
     const gone = checkpointedLog(8);
     const cut = { event: 'checkpoint', ts: '', fields: { count: 9, head: gone.head } };
     const left = logOf([cut, ...events(3)], gone.head);
@@ -273,7 +273,7 @@ describe('the page of an audit log', () => {
     expect(await page.locator('[data-line] .mark.allow').count()).toBe(4);
   });
 
-  it('stops when somebody says so, and then reads no more', async () => {
+  it('stops on request, and reads no more', async () => {
     const { lines } = checkpointedLog(50);
     const { promise: stopped, resolve } = Promise.withResolvers<void>();
     const server = await servePage(
@@ -297,7 +297,7 @@ describe('the page of an audit log', () => {
     expect(page.workers()).toEqual([]);
   });
 
-  it('lists whose logs there are', async () => {
+  it('lists the available logs', async () => {
     const server = await serveLog(checkpointedLog(3));
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/audit`);
@@ -305,7 +305,7 @@ describe('the page of an audit log', () => {
     await page.locator('[data-line="4"]').waitFor();
   });
 
-  it('can be used by everybody', async () => {
+  it('is accessible', async () => {
     const { lines } = checkpointedLog(12, own.signer);
     const log = { lines: lines.with(9, (lines[9] ?? '').replace('"n":9', '"n":8')) };
     const server = await serveLog(log);

@@ -32,7 +32,7 @@ function changed(lines: readonly string[], line: number): string[] {
 }
 
 describe('the verification of a log in the page', () => {
-  it('finds an intact log intact', async () => {
+  it('accepts an intact log', async () => {
     const { lines, head } = checkpointedLog(2_500, own.signer);
     expect(await verify(lines, [own.publicKey])).toEqual({
       events: 2_501,
@@ -44,12 +44,12 @@ describe('the verification of a log in the page', () => {
     });
   });
 
-  it('says that signatures were not checked without keys', async () => {
+  it('reports that signatures were not checked without keys', async () => {
     const { lines } = checkpointedLog(3, own.signer);
     expect(await verify(lines)).toMatchObject({ signed: 4, checked: false, culprit: null });
   });
 
-  it('names the very line that was changed, signed or not', async () => {
+  it('names the changed line, signed or not', async () => {
     const plain = checkpointedLog(20).lines;
     const signed = checkpointedLog(20, own.signer).lines;
     await fc.assert(
@@ -65,7 +65,7 @@ describe('the verification of a log in the page', () => {
     );
   });
 
-  it('shows the hash that was expected and the one that is there', async () => {
+  it('shows the expected and the actual hash', async () => {
     const { lines } = checkpointedLog(5);
     const { culprit } = await verify(changed(lines, 2));
     const { prev_hash: written } = JSON.parse(lines[2] ?? '') as { prev_hash: string };
@@ -87,7 +87,7 @@ describe('the verification of a log in the page', () => {
     });
   });
 
-  it('says of a signed log that lines are missing', async () => {
+  it('reports missing lines of a signed log', async () => {
     const { lines } = checkpointedLog(6, own.signer);
     const { culprit } = await verify(lines.toSpliced(2, 1), [own.publicKey]);
     expect(culprit).toMatchObject({
@@ -96,7 +96,7 @@ describe('the verification of a log in the page', () => {
     });
   });
 
-  it('names the line that another key signed, and the one of a key that nobody knows', async () => {
+  it('names a line with another key, and one with an unknown key', async () => {
     const other = testKey('service-audit-v1', 2);
     const stranger = testKey('stranger-v1', 2);
     const start = logOf(events(4), undefined, own.signer);
@@ -113,7 +113,7 @@ describe('the verification of a log in the page', () => {
     ]);
   });
 
-  it('names the first of two lines that were swapped', async () => {
+  it('names the first of two swapped lines', async () => {
     const { lines } = checkpointedLog(12, own.signer);
     const [four = '', five = ''] = lines.slice(3, 5);
     const { culprit } = await verify(lines.toSpliced(3, 2, five, four), [own.publicKey]);
@@ -124,7 +124,7 @@ describe('the verification of a log in the page', () => {
     });
   });
 
-  it('names the line at which a tail was torn', async () => {
+  it('names the line of a torn end', async () => {
     const { lines } = checkpointedLog(12);
     const torn = [...lines.slice(0, 5), (lines[5] ?? '').slice(0, 40)];
     expect((await verify(torn)).culprit).toEqual({
@@ -133,7 +133,7 @@ describe('the verification of a log in the page', () => {
     });
   });
 
-  it('tells of lines that were cut off since it was last verified', async () => {
+  it('reports lines that were cut off since the last verification', async () => {
     const { lines } = checkpointedLog(12);
     const log = { lines };
     const reader = readerOf(log);
@@ -146,7 +146,7 @@ describe('the verification of a log in the page', () => {
     });
   });
 
-  it('goes on from where a log was pruned, and counts its lines from there', async () => {
+  it('continues where a log was pruned, and counts its lines from there', async () => {
     const gone = checkpointedLog(20);
     const left = logOf(
       [
@@ -168,7 +168,7 @@ describe('the verification of a log in the page', () => {
     expect([intact.culprit, intact.events, broken.culprit?.line]).toEqual([null, 6, 24]);
   });
 
-  it('verifies the lines around those of a task alone', async () => {
+  it('verifies only the lines around those of a task', async () => {
     const { lines } = checkpointedLog(40, own.signer);
     const log = { lines: changed(lines, 30), keys: [own.publicKey] };
     const reader = readerOf(log);

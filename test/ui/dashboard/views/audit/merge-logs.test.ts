@@ -46,7 +46,7 @@ function linesAt(...minutes: number[]): string[] {
 }
 
 describe('the log over several agents', () => {
-  it('is one by time, and each line is verified with the line before it in its own log', async () => {
+  it('is merged by time, and each line is verified in its own log', async () => {
     const { signer, publicKey } = testKey('k', 1);
     const own = logOf(
       [1, 3].map((n) => ({ event: 'x', ts: at(n) })),
@@ -83,7 +83,7 @@ describe('the log over several agents', () => {
     }
   });
 
-  it('has the lines of the others if one cannot be read, or has lines without a time', async () => {
+  it('has the lines of the others if one log cannot be read, or has lines without a time', async () => {
     const failing = { read: () => Promise.reject(new Error('the audit log is no file')) };
     const bad = [linesAt(1)[0]!, 'no line\n', linesAt(5)[0]!];
     const page = await read(
@@ -97,7 +97,7 @@ describe('the log over several agents', () => {
     expect(page.problems).toEqual([{ agent: 'failing', text: 'the audit log is no file' }]);
   });
 
-  it('has each line on exactly one of its pages, in order, by an address for each page', async () => {
+  it('has each line on exactly one of its pages, in order, with an address for each page', async () => {
     const logs = fc.array(
       fc
         .array(fc.nat({ max: 30 }), { maxLength: 25 })

@@ -9,7 +9,7 @@ function paced() {
   return { passed, ...pace(100, (count) => passed.push(count)) };
 }
 
-it('passes on the first at once, then the newest after each pause', () => {
+it('the pace passes the first value at once, then the newest after each pause', () => {
   const { give, passed } = paced();
   give(1);
   give(2);
@@ -26,7 +26,7 @@ it('passes on the first at once, then the newest after each pause', () => {
   expect(passed).toEqual([1, 3, 4]);
 });
 
-it('passes on the last one though nothing follows it, once, and is quick again after a pause', () => {
+it('the pace passes the last value once, and is fast again after a pause', () => {
   const { give, passed } = paced();
   give(1);
   give(2);
@@ -36,7 +36,7 @@ it('passes on the last one though nothing follows it, once, and is quick again a
   expect(passed).toEqual([1, 2, 3]);
 });
 
-it('passes on nothing more once it is stopped', () => {
+it('the pace passes nothing after it is stopped', () => {
   const { give, passed, stop } = paced();
   give(1);
   give(2);

@@ -37,7 +37,7 @@ describe('the chart of a verification', () => {
     expect(after(...events).value).toEqual(value);
   });
 
-  it('goes on with one reading, however many words of it come in', () => {
+  it('continues with one read, for any number of its events', () => {
     const calls: string[] = [];
     const machine = verificationMachine.provide({
       actors: { verify: fromCallback(() => void calls.push('begun')) },
@@ -49,7 +49,7 @@ describe('the chart of a verification', () => {
     expect(calls).toEqual(['begun']);
   });
 
-  it('forgets what it found when it is asked again', () => {
+  it('drops its result at a new request', () => {
     const found = after(asked, { type: 'log.verified', outcome: { ...outcome, culprit } });
     expect(getNextSnapshot(verificationMachine, found, asked)).toMatchObject({
       value: { running: 'reading' },

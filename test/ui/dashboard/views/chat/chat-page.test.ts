@@ -137,7 +137,7 @@ async function say(page: Page, text: string): Promise<void> {
 }
 
 describe('the page of a conversation', () => {
-  it('writes the answer as it comes, with the calls between the words', async () => {
+  it('writes the answer as it arrives, with the calls between the words', async () => {
     const { server, answer } = await serveChat();
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/agents/refunds/chat`);
@@ -166,7 +166,7 @@ describe('the page of a conversation', () => {
     );
   });
 
-  it('shows a call that is held where it waits, and there what became of it', async () => {
+  it('shows a held call in its place, with its outcome', async () => {
     let told: unknown = { ...detail, timeline: detail.timeline.slice(0, 1) };
     const { server, answer } = await serveChat((path) =>
       path.endsWith('/tasks/t-1') ? told : undefined,
@@ -227,7 +227,7 @@ describe('the page of a conversation', () => {
     await page.getByText('Stopped.').waitFor();
   });
 
-  it('goes on after a reload in the middle, and in a second tab', async () => {
+  it('continues after a reload in the middle, and in a second tab', async () => {
     const { server, answer } = await serveChat();
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/agents/refunds/chat`);
@@ -256,7 +256,7 @@ describe('the page of a conversation', () => {
     expect(server.changes).toHaveLength(1);
   });
 
-  it('joins a task again whose stream broke off', async () => {
+  it('reconnects to a task whose stream broke', async () => {
     const { server, answer } = await serveChat();
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/agents/refunds/chat`);
@@ -270,7 +270,7 @@ describe('the page of a conversation', () => {
     expect(server.changes).toHaveLength(1);
   });
 
-  it('joins no answer while the agent is known not to run, and goes on once it does', async () => {
+  it('waits while the agent is known not to run, and continues when it does', async () => {
     const agents = [agent];
     const refused: string[] = [];
     const { server, answer } = await serveChat((path) => {
@@ -299,7 +299,7 @@ describe('the page of a conversation', () => {
     expect(refused).toEqual([]);
   });
 
-  it('gives words back that the agent did not take, with its sentence', async () => {
+  it('returns words that the agent refused, with its message', async () => {
     const { server } = await serveChat((path) =>
       path.endsWith('/chat')
         ? Response.json({ error: 'refunds does not run' }, { status: 400 })
@@ -313,7 +313,7 @@ describe('the page of a conversation', () => {
     forgive(complaints, ['400']);
   });
 
-  it('gives words back before those that were typed meanwhile', async () => {
+  it('returns refused words before those typed since', async () => {
     const { server, answer } = await serveChat();
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/agents/refunds/chat`);
@@ -327,7 +327,7 @@ describe('the page of a conversation', () => {
     expect(await field.inputValue()).toBe('Refund A-1042\nAnd A-1043');
   });
 
-  it('follows the end until its reader looks back', async () => {
+  it('follows the end until its reader scrolls back', async () => {
     const { server, answer } = await serveChat();
     const { page } = await browser.page({ height: 600 });
     await page.goto(`${server.url}/#/agents/refunds/chat`);
@@ -352,7 +352,7 @@ describe('the page of a conversation', () => {
     await expect.poll(left, { timeout: 20_000 }).toBeLessThan(48);
   });
 
-  it('draws nothing of what a model writes but words and links that say where they lead', async () => {
+  it('renders only text and links with visible targets from a model', async () => {
     const { server, answer } = await serveChat();
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/agents/refunds/chat`);
@@ -369,7 +369,7 @@ describe('the page of a conversation', () => {
     await page.reload();
   });
 
-  it('can be used by everybody', async () => {
+  it('is accessible', async () => {
     const { server, answer } = await serveChat((path) =>
       path.endsWith('/sessions')
         ? [

@@ -42,7 +42,7 @@ describe('the chart of a conversation with an agent', () => {
     expect(after(...events).value).toEqual(value);
   });
 
-  it('sends a message once: it joins the task it began when the stream breaks off', () => {
+  it('sends a message once: it reconnects to its task when the stream breaks', () => {
     const broken = after(sent, works, breaks);
     expect(broken.context).toMatchObject({ task: 't-1', session: 'c-1', failures: 1, unsent: '' });
     const joined = getNextSnapshot(conversationMachine, broken, {
@@ -56,7 +56,7 @@ describe('the chart of a conversation with an agent', () => {
     });
   });
 
-  it('drops the words of a broken stream, as they are told from their beginning to whoever joins', () => {
+  it('drops the words of a broken stream, as a new subscriber gets them from the beginning', () => {
     const says: ConversationEvent = {
       type: 'progress.told',
       progress: { phase: 'token', text: 'Hel' },
@@ -69,14 +69,14 @@ describe('the chart of a conversation with an agent', () => {
     expect(joined.context.turns[0]?.parts).toEqual([]);
   });
 
-  it('gives words back that did not reach the agent', () => {
+  it('returns words that did not reach the agent', () => {
     expect(after(sent, breaks)).toMatchObject({
       value: 'idle',
       context: { unsent: 'Hi', turns: [], problem: 'gone' },
     });
   });
 
-  it('follows what somebody else says in the session, once', () => {
+  it('follows messages of other people in the session, once', () => {
     const seen: ConversationEvent = { type: 'task.seen', task: 't-2', state: 'working' };
     expect(after(sent, works, ends, seen).value).toEqual({ answering: 'sending' });
     expect(after(sent, works, ends, seen).context.turns).toHaveLength(2);

@@ -12,7 +12,7 @@ async function reportOf(text: string): Promise<ConversationEvent[]> {
   return reported;
 }
 
-it('reports tasks and progress, in their order', async () => {
+it('the stream reports tasks and progress, in order', async () => {
   const task = { id: 't1', contextId: 's1', status: { state: 'working' } };
   const text = [
     `event: status\ndata: ${JSON.stringify(task)}\n\n`,
@@ -31,7 +31,7 @@ it('reports tasks and progress, in their order', async () => {
 });
 
 it.each(['{', '', '{"phase":"token"} x'])(
-  'ends with a problem at an event whose data is no JSON: %j',
+  'the stream ends with a problem at an event with invalid JSON: %j',
   async (data) => {
     const text = `event: progress\ndata: ${data}\n\nevent: progress\ndata: {"phase":"token"}\n\n`;
     expect(await reportOf(text)).toEqual([
@@ -41,7 +41,7 @@ it.each(['{', '', '{"phase":"token"} x'])(
 );
 
 it.each(['null', '7', '"text"'])(
-  'reads data that is no object as an empty one: %s',
+  'the stream reads data that is not an object as an empty one: %s',
   async (data) => {
     expect((await reportOf(`event: progress\ndata: ${data}\n\n`)).at(-1)).toEqual({
       type: 'stream.ended',

@@ -67,7 +67,7 @@ const turns = turnsOf([
   ...[message('user', 'm-2'), message('agent', 'a-2')],
 ]);
 
-describe('the calls of a task that the messages of its session do not tell of', () => {
+describe("the recalled calls of a task outside its session's messages", () => {
   const whole = detailOf({
     decisions: [
       said('1', 'lookup', 'defer', 'allow'),
@@ -89,7 +89,7 @@ describe('the calls of a task that the messages of its session do not tell of', 
     ],
   });
 
-  it('stand before its answer, each with what became of it, and in no other turn', () => {
+  it('are shown before its answer, each with its outcome, and in no other turn', () => {
     const [first, second] = withRecalled(turns, 't-1', whole);
     expect(shown(first!)).toEqual([
       'lookup ran',
@@ -103,19 +103,19 @@ describe('the calls of a task that the messages of its session do not tell of', 
     expect(second).toEqual(turns[1]);
   });
 
-  it('come once, however often the task is told', () => {
+  it('are shown once, however often the task is sent', () => {
     const once = withRecalled(turns, 't-1', whole);
     expect(withRecalled(once, 't-1', whole)).toEqual(once);
   });
 
-  it('come with why a task failed, which no message says', () => {
+  it('include the failure of a task, which is in no message', () => {
     const failed = detailOf({ state: 'failed', text: 'denied by rule' }, 'm-2');
     expect(withRecalled(turns, 't-2', failed)[1]).toMatchObject({
       ...{ task: 't-2', state: 'failed', note: 'denied by rule' },
     });
   });
 
-  it('are not shown of a task of somebody else, nor of one that runs and is not listened to', () => {
+  it('are not shown for a task of another person, nor for a running one without a subscriber', () => {
     expect(withRecalled(turns, 't-9', detailOf({}, 'm-9'))).toEqual(turns);
     expect(withRecalled(turns, 't-1', { ...whole, state: 'working' })).toEqual(turns);
     for (const task of [null, 'x', { history: 7 }, { history: [null, {}] }]) {
@@ -123,7 +123,7 @@ describe('the calls of a task that the messages of its session do not tell of', 
     }
   });
 
-  it('stand before what the stream tells of a task that runs, without what it told', () => {
+  it('are shown before the stream of a running task, without its own calls', () => {
     const working = detailOf({
       state: 'working',
       decisions: [

@@ -13,7 +13,7 @@ import {
 const told = { id: 't-1', session: 'c-1', state: 'working', note: '', asked: 'Hi', answer: null };
 
 describe('a turn', () => {
-  it('keeps words and calls in the order in which they came', () => {
+  it('keeps words and calls in the order of their arrival', () => {
     const turn = [
       { phase: 'token', text: 'Let me ' },
       { phase: 'token', text: 'look.' },
@@ -43,13 +43,13 @@ describe('a turn', () => {
     });
   });
 
-  it('shows the answer that counts rather than what was streamed of it', () => {
+  it('shows the final answer instead of the streamed part', () => {
     const turn = withProgress(newTurn('Hi'), { phase: 'token', text: 'The key is 123' });
     const done = withTask(turn, { ...told, state: 'completed', answer: 'The key is [redacted]' });
     expect(done.parts).toEqual([{ kind: 'text', text: 'The key is [redacted]' }]);
   });
 
-  it('reads tasks and sessions as the agent tells them', () => {
+  it("reads tasks and sessions in the agent's format", () => {
     const message = (role: string, text: string) => ({ role, parts: [{ kind: 'text', text }] });
     expect(
       readToldTask({
@@ -70,11 +70,11 @@ describe('a turn', () => {
   });
 });
 
-describe('the blocks of a text that grows', () => {
+describe('the blocks of a growing text', () => {
   const whole =
     '# A\n\nOne *two*\nthree.\n\n- a\n- b\n\n  c\n\n```js\n1\n\n2\n```\n\n| a |\n|---|\n| b |\n\nEnd.';
 
-  it('are those of the text as a whole, wherever it is cut', () => {
+  it('equal those of the whole text, for any split', () => {
     const expected = new MarkdownBlocks().read(whole);
     fc.assert(
       fc.property(fc.array(fc.nat({ max: whole.length }), { maxLength: 12 }), (cuts) => {
@@ -88,14 +88,14 @@ describe('the blocks of a text that grows', () => {
     );
   });
 
-  it('begin anew with another text', () => {
+  it('start again with another text', () => {
     const blocks = new MarkdownBlocks();
     blocks.read('one\n\ntwo');
     expect(blocks.read('three')).toEqual(['three']);
   });
 });
 
-it('reads out whole sentences alone', () => {
+it('only whole sentences are read out', () => {
   expect(sentencesAfter('One. Two is', 0)).toBe('One.');
   expect(sentencesAfter('One. Two is', 4)).toBe('');
   expect(sentencesAfter('One. Two is 3.5 long! And', 4)).toBe(' Two is 3.5 long!');

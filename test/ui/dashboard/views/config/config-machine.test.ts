@@ -39,8 +39,8 @@ function start(...outcomes: (SaveOutcome | Error)[]) {
   return { actor, clock, saves, checks, is, context: () => actor.getSnapshot().context };
 }
 
-describe('the chart of a configuration that is edited', () => {
-  it('checks what was read, and what was typed once nobody types', async () => {
+describe('the chart of an edited configuration', () => {
+  it('checks the text that was read, and typed text after a pause', async () => {
     const { actor, clock, checks, is } = start();
     await is({ editing: 'checked' });
     actor.send({ type: 'text.changed', text: 'a' });
@@ -53,7 +53,7 @@ describe('the chart of a configuration that is edited', () => {
     expect(checks).toEqual([read.content, 'ab']);
   });
 
-  it('saves over the file that was read, and nothing that is not changed', async () => {
+  it('saves over the file that was read, and only changes', async () => {
     const { actor, saves, is, context } = start({
       kind: 'saved',
       config: { ...read, content: 'x', etag: '"2"' },
@@ -68,7 +68,7 @@ describe('the chart of a configuration that is edited', () => {
     expect(context()).toMatchObject({ restart: true, saved: { content: 'x', etag: '"2"' } });
   });
 
-  it('keeps what was typed when it is refused', async () => {
+  it('keeps the typed text when it is refused', async () => {
     const { actor, is, context } = start({ kind: 'invalid', check: invalid }, new Error('gone'));
     await is({ editing: 'checked' });
     actor.send({ type: 'text.changed', text: 'x' });
@@ -82,7 +82,7 @@ describe('the chart of a configuration that is edited', () => {
   it.each([
     ['invalid', { kind: 'invalid', check: invalid } as const],
     ['failed', new Error('gone')],
-  ])('checks what was typed while a save was under way that is %s', async (_, outcome) => {
+  ])('checks text typed during a save that is %s', async (_, outcome) => {
     const { actor, clock, checks, is, context } = start(outcome);
     await is({ editing: 'checked' });
     actor.send({ type: 'text.changed', text: 'x' });
@@ -95,7 +95,7 @@ describe('the chart of a configuration that is edited', () => {
     expect(context()).toMatchObject({ text: 'right', check: valid, saved: read });
   });
 
-  it('lets a person choose when somebody else has written the file', async () => {
+  it('lets a person choose after a concurrent change', async () => {
     const outcomes: SaveOutcome[] = [
       { kind: 'changed', now: theirs },
       { kind: 'changed', now: { ...theirs, etag: '"3"' } },

@@ -91,7 +91,7 @@ describe('the editor of a configuration', () => {
     expect(saved).toEqual([`${first}# mine\n`]);
   });
 
-  it('marks errors on their lines before and after a save that is refused', async () => {
+  it('marks errors on their lines before and after a refused save', async () => {
     const { server, saved } = await serveConfig();
     const { page, complaints } = await browser.page();
     await open(page, server.url);
@@ -125,7 +125,7 @@ describe('the editor of a configuration', () => {
       .waitFor();
   });
 
-  it('leaves whoever types where they are when the schema comes late', async () => {
+  it('keeps the cursor when the schema arrives late', async () => {
     const { page, server } = await openAskedPage(browser, '#/agents/refunds/config');
     await server.answer('GET /config', { content: '', etag: '"1"', path: '/x' });
     await page.locator('.cm-content').focus();
@@ -139,7 +139,7 @@ describe('the editor of a configuration', () => {
     expect(await page.locator('.cm-content').innerText()).toBe('egre');
   });
 
-  it('shows the difference when somebody else has written the file', async () => {
+  it('shows the difference after a concurrent change', async () => {
     const { server, file, saved } = await serveConfig();
     const { page, complaints } = await browser.page();
     await open(page, server.url);
@@ -155,7 +155,7 @@ describe('the editor of a configuration', () => {
     await expect.poll(() => saved, { timeout: 20_000 }).toEqual([`${first}# mine\n`]);
   });
 
-  it('asks before what was unsaved is left', async () => {
+  it('asks before unsaved text is lost', async () => {
     const { server } = await serveConfig();
     const { page } = await browser.page();
     await open(page, server.url);
@@ -176,7 +176,7 @@ describe('the editor of a configuration', () => {
     await page.getByRole('heading', { name: 'Audit' }).waitFor();
   });
 
-  it('asks before it is left by the Back button, or by an address that is gone to', async () => {
+  it('asks before the Back button or another address is used', async () => {
     const { server } = await serveConfig();
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/agents`);
@@ -211,7 +211,7 @@ describe('the editor of a configuration', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('asks before its tab is closed with what was unsaved', async () => {
+  it('asks before its tab is closed with unsaved text', async () => {
     const { server } = await serveConfig();
     const { page } = await browser.page();
     await open(page, server.url);
@@ -225,7 +225,7 @@ describe('the editor of a configuration', () => {
     expect(await page.locator('.cm-content').innerText()).toContain('# mine');
   });
 
-  it('is typed over when all of it is selected, within the policy of the page', async () => {
+  it('replaces selected text, within the policy of the page', async () => {
     const { server, saved } = await serveConfig();
     const { page, complaints } = await browser.page();
     await open(page, server.url);
@@ -258,7 +258,7 @@ describe('the editor of a configuration', () => {
     forgive(complaints, ['ERR_FAILED', 'yaml-editor']);
   });
 
-  it('shows what is written in a file, and what is wrong with it, as text', async () => {
+  it('shows the content and the errors of a file as text', async () => {
     const text = evilTexts.map((evil) => `# wrong ${evil.replaceAll('\n', ' ')}`).join('\n');
     const { server } = await serveConfig(text);
     const { page } = await browser.page();
@@ -270,7 +270,7 @@ describe('the editor of a configuration', () => {
     expect(await page.title()).toContain('Configuration of refunds');
   });
 
-  it('can be used by everybody', async () => {
+  it('is accessible', async () => {
     const { server } = await serveConfig();
     const { page } = await browser.page(narrow);
     await open(page, server.url);
@@ -280,7 +280,7 @@ describe('the editor of a configuration', () => {
   });
 });
 
-it('keeps the parts of the page that are loaded late within their budgets', () => {
+it('the lazily loaded parts of the page are within their budgets', () => {
   const folder = join(import.meta.dirname, '../../../../../dist/ui/dashboard');
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Record<
     string,

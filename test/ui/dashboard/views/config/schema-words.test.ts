@@ -10,7 +10,7 @@ import {
 const schema = editorSchema('service.yaml') as Schema;
 const words = (...path: string[]) => wordsAt(schema, path).map(({ word }) => word);
 
-describe('the words of a schema', () => {
+describe('the completions of a schema', () => {
   it('are its keys and the values of a key', () => {
     expect(words()).toEqual(expect.arrayContaining(['agent_id', 'model', 'egress', 'audit']));
     expect(words('model')).toEqual(expect.arrayContaining(['provider', 'name']));
@@ -21,7 +21,7 @@ describe('the words of a schema', () => {
     expect(words('nothing', 'here')).toEqual([]);
   });
 
-  it('come with what they are for', () => {
+  it('have their descriptions', () => {
     expect(wordsAt(schema, []).find(({ word }) => word === 'agent_id')?.about).toBe(
       'Name of the agent, in lower case with hyphens.',
     );
@@ -46,7 +46,7 @@ describe('the place in a text', () => {
     expect(placeIn(text)).toEqual(place);
   });
 
-  it('is found in whatever is typed', () => {
+  it('is found in any typed text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'ab:- \n#"[{\t') }), (text) => {
         expect(Array.isArray(wordsAt(schema, placeIn(text).path))).toBe(true);

@@ -6,8 +6,8 @@ import {
   worstFirst,
 } from '../../../../../src/ui/dashboard/views/doctor/check-words.ts';
 
-describe('the words of a check', () => {
-  it('count what is wrong, and put it first', () => {
+describe('the texts of a check', () => {
+  it('count the errors, and list them first', () => {
     const checks = (['pass', 'warn', 'fail', 'pass'] as const).map((status, index) => ({
       ...{ check: `c${index}`, status, message: '' },
     }));
@@ -22,11 +22,11 @@ describe('the words of a check', () => {
     ['/opt/holdpoint audit verify x', true],
     ['raise the limit on the platform, or wait', false],
     ['set audit.chain: true in service.yaml', false],
-  ])('tell whether %j is a command', (fix, is) => {
+  ])('recognize whether %j is a command', (fix, is) => {
     expect(isCommand(fix)).toBe(is);
   });
 
-  it('say a figure with its unit', () => {
+  it('show a figure with its unit', () => {
     const said = (name: string, value: number, labels = {}) => figureWords({ name, labels, value });
     expect([
       said('holdpoint_tasks', 1_234, { state: 'completed' }),

@@ -88,7 +88,7 @@ describe('the checks of all agents', () => {
     await expectAll(held, ['button "Check all"', ...failed, ...passed], [desk, till]);
   });
 
-  it('stop with the one that is running', async () => {
+  it('stop with the one in progress', async () => {
     const held = await openPage('#/health');
     const { page } = held;
     await page.getByRole('button', { name: 'Check all' }).click();

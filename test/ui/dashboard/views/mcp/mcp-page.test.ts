@@ -136,7 +136,7 @@ describe('the MCP servers of an agent', () => {
     ]);
   });
 
-  it('are shown anew when another version is offered meanwhile', async () => {
+  it('are shown again when another version is offered', async () => {
     const { page, server, complaints } = await openPage([aServer({ tools: [changed] })]);
     forgive(complaints, ['409']);
     const newer = { ...changed, offered: version(digest('d'), 'Pays twice.') };
@@ -151,14 +151,14 @@ describe('the MCP servers of an agent', () => {
     });
   });
 
-  it('say so when the shown parts of a changed version are equal', async () => {
+  it('report when the shown parts of a changed version are equal', async () => {
     const same = { ...changed, offered: { ...changed.accepted!, sha256: digest('d') } };
     const { page } = await openPage([aServer({ tools: [same] })]);
     await page.getByText('The shown parts are equal.').waitFor();
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('show hostile texts as data, however long they are', async () => {
+  it('show hostile texts as data, of any length', async () => {
     const evil = evilTexts.join('\n');
     const deep = '['.repeat(8_000) + ']'.repeat(8_000);
     const hostile = aTool({
@@ -182,7 +182,7 @@ describe('the MCP servers of an agent', () => {
     expect(await overflowOf(page)).toBeNull();
   });
 
-  it('are none, or those of an agent that does not run', async () => {
+  it('are none, or those of a stopped agent', async () => {
     const { page } = await openPage([]);
     await page.getByText('This agent has no MCP servers.').waitFor();
     expect(await axeFindings(page)).toEqual([]);

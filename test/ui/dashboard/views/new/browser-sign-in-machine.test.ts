@@ -58,7 +58,7 @@ async function beginAtModel(start: () => Promise<typeof started> = () => Promise
 }
 
 describe('signing in with a browser', () => {
-  it('answers with the session once the server has a token, at whichever step that is', async () => {
+  it('answers with the session once the server has a token, at any step', async () => {
     const { actor, begin, tell, session, step, opened, followed } = await beginAtModel();
     await begin();
     expect([opened, followed]).toEqual([[started.url], ['s-1']]);
@@ -69,7 +69,7 @@ describe('signing in with a browser', () => {
     expect([step(), session()]).toEqual(['provider', 's-1']);
   });
 
-  it('has the server call off what is left, waiting or done, and nothing that has failed', async () => {
+  it('lets the server cancel an abandoned sign-in, waiting or done, and no failed one', async () => {
     const { signIn, begin, tell, calledOff, session } = await beginAtModel();
     await begin();
     signIn.send({ type: 'sign-in.cancel' });
@@ -84,7 +84,7 @@ describe('signing in with a browser', () => {
     expect(calledOff).toEqual([]);
   });
 
-  it('goes no further than the model before somebody is signed in', async () => {
+  it('stays at the model before the sign-in is complete', async () => {
     const { actor, begin, tell, step } = await beginAtModel();
     const refusal = () => actor.getSnapshot().context.refusal?.step ?? null;
     await begin();
@@ -99,7 +99,7 @@ describe('signing in with a browser', () => {
     expect([step(), refusal()]).toEqual(['review', null]);
   });
 
-  it('makes no agent with a sign-in that has expired meanwhile', async () => {
+  it('creates no agent with an expired sign-in', async () => {
     const { actor, begin, tell, session, step, signIn, followed } = await beginAtModel();
     await begin();
     tell({ status: 'done' });
@@ -111,7 +111,7 @@ describe('signing in with a browser', () => {
     expect(signIn.getSnapshot().context.problem).toBe('the sign-in has expired; sign in again');
   });
 
-  it('keeps no session for a key, another provider, or what was called off', async () => {
+  it('keeps no session for a key, another provider, or a canceled one', async () => {
     const { actor, signIn, begin, tell, session, followed } = await beginAtModel();
     await begin();
     signIn.send({ type: 'sign-in.cancel' });
@@ -131,7 +131,7 @@ describe('signing in with a browser', () => {
     expect([session(), signIn.getSnapshot().value]).toEqual(['', 'keyed']);
   });
 
-  it('says why none could be begun, and begins another', async () => {
+  it('shows why none could be started, and starts another', async () => {
     const start = vi
       .fn(() => Promise.resolve(started))
       .mockRejectedValueOnce(new Error('no id is registered'));
@@ -142,7 +142,7 @@ describe('signing in with a browser', () => {
     expect([signIn.getSnapshot().context.problem, opened]).toEqual([null, [started.url]]);
   });
 
-  it('is over with the agent that is made', async () => {
+  it('is over once the agent is created', async () => {
     const { actor, signIn, begin, tell, followed } = await beginAtModel();
     await begin();
     tell({ status: 'done' });

@@ -230,7 +230,7 @@ describe('the shortest paths of a sign-in with a browser, in the page', () => {
   });
 });
 
-it('keeps the focus of whoever has opened the tab again when the sign-in ends', async () => {
+it('a user who has opened the tab again keeps the focus when the sign-in ends', async () => {
   const { page, press, server } = await openModel();
   await page.getByRole('radio', { name: 'Sign in with the browser' }).check();
   await press('Sign in to OpenAI');

@@ -9,7 +9,7 @@ import { wrongAnswer } from '../../../../../src/machines/wizard/wrong-answers.ts
 import { initCommand } from '../../../../../src/ui/dashboard/views/new/init-command.ts';
 import { anOffer, someAnswers } from '../../../../machines/wizard/some-answers.ts';
 
-it('says what was answered in flags, and no secret', () => {
+it('the command shows the answers as flags, and no secret', () => {
   const answers = {
     ...firstAnswers,
     name: 'Refund Desk',
@@ -41,7 +41,7 @@ it('says what was answered in flags, and no secret', () => {
   });
 });
 
-it('has the answers in a file where tools wait for different people', () => {
+it('the command uses an answers file where tools have different approvers', () => {
   const answers = {
     ...firstAnswers,
     name: 'x',
@@ -53,7 +53,7 @@ it('has the answers in a file where tools wait for different people', () => {
   expect(JSON.parse(same?.answers ?? '')).toEqual(answers);
 });
 
-it('holds no secret, whatever was answered', () => {
+it('the command contains no secret, for any answers', () => {
   fc.assert(
     fc.property(someAnswers, (some) => {
       const canary = 'sk-canary-of-the-test';

@@ -34,8 +34,8 @@ async function beginAtReview(create?: Create) {
   return begun;
 }
 
-describe('making an agent in a page', () => {
-  it('goes on from the passphrase only when it was typed twice', async () => {
+describe('creating an agent in a page', () => {
+  it('continues after the passphrase only when it was typed twice', async () => {
     const { actor, step } = await begin();
     actor.send({ type: 'answer.edit', step: 'name', value: 'x' });
     actor.send({ type: 'step.go', step: 'security' });
@@ -53,7 +53,7 @@ describe('making an agent in a page', () => {
     expect(step()).toBe('approvals');
   });
 
-  it('sends the answers once, and keeps none of them when the agent is made', async () => {
+  it('sends the answers once, and keeps none of them when the agent is created', async () => {
     const sent: AgentAnswers[] = [];
     const { actor } = await beginAtReview((answers) => {
       sent.push(answers);
@@ -70,7 +70,7 @@ describe('making an agent in a page', () => {
     expect(wizard?.getSnapshot().context.answers.name).toBe('');
   });
 
-  it('leads back to the step that is refused, with everything that was typed', async () => {
+  it('leads back to the refused step, with all typed text', async () => {
     const { actor, step } = await beginAtReview(() =>
       Promise.reject(new StepRefused('name', 'it is there')),
     );
@@ -84,7 +84,7 @@ describe('making an agent in a page', () => {
     expect(actor.getSnapshot().context.refusal).toBeNull();
   });
 
-  it('stays at the review when nobody answers, and tries again', async () => {
+  it('stays at the review without an answer, and can be retried', async () => {
     let isUp = false;
     const { actor, step } = await beginAtReview(() =>
       isUp ? Promise.resolve(made) : Promise.reject(new Error('no answer')),

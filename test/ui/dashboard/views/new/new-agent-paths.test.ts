@@ -306,7 +306,7 @@ function shownBy(page: World['page']) {
   });
 }
 
-describe('the shortest paths of the making of an agent, in the page', () => {
+describe('the shortest paths of the creation of an agent, in the page', () => {
   walkShown(newAgentMachine, happenings, openSteps, look, {
     filled,
     fingerprint: (snapshot) => [

@@ -56,13 +56,13 @@ it.each([
     },
     'approvals.datetime_now.timeout',
   ],
-] as const)('ties what is wrong with the step %s to its field (%#)', (step, wrong, field) => {
+] as const)('an error at the step %s belongs to its field (%#)', (step, wrong, field) => {
   const answers = { ...firstAnswers, name: 'x', ...wrong };
   expect(wrongAnswer(step, answers, noOffer)).not.toBeNull();
   expect(wrongField(step, answers, noOffer)).toBe(field);
 });
 
-it('names no field where nothing is wrong, whatever was answered', () => {
+it('no field is named without an error, for any answers', () => {
   fc.assert(
     fc.property(someAnswers, (answers) => {
       for (const step of questions) {

@@ -37,18 +37,18 @@ describe('the completion of a condition', () => {
     ['history.c', 8, ['count(', 'sum(', 'last(', 'labels']],
     ['history.count("', 15, ['pay', 'refund']],
     ["history.sum('re", 13, ['pay', 'refund']],
-  ])('offers after %s what is there', (before, from, words) => {
+  ])('offers after %s the existing members', (before, from, words) => {
     expect(offered(before)).toEqual([from, words]);
   });
 
-  it('offers the methods of a text or a list after a member, and nothing inside a text', () => {
+  it('offers the methods of a string or a list after a member, and nothing inside a string', () => {
     expect(offered('args.order.id.')?.[1]).toContain('matches(');
     expect(offered('args.order.id == "a')).toBeNull();
     expect(offered('"a\\"b')).toBeNull();
   });
 });
 
-it('places a fault by its column, and by its line where there are several', () => {
+it('a fault has its column, and its line where there are several', () => {
   expect(placeWords('args.amout > 5', 5)).toBe('column 6');
   expect(placeWords('true &&\n args.x', 9)).toBe('line 2, column 2');
 });

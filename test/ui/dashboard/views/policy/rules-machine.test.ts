@@ -54,7 +54,7 @@ async function editing(outcomes: { preview?: PreviewOutcome; save?: SaveOutcome 
 }
 
 describe('the edit of rules', () => {
-  it('saves what was previewed, over the file that it was made from', async () => {
+  it('saves the preview, over the file that it was made from', async () => {
     const { actor, saves, until } = await editing();
     expect(actor.getSnapshot().can({ type: 'preview.asked' })).toBe(false);
     actor.send({ type: 'rule.changed', rules: denied });
@@ -80,7 +80,7 @@ describe('the edit of rules', () => {
     ]);
   });
 
-  it('goes back to what is wrong, and begins anew where somebody else has saved', async () => {
+  it('returns to an error, and starts again after a concurrent save', async () => {
     const wrong = await editing({ preview: { kind: 'invalid', problems: ['no such channel'] } });
     wrong.actor.send({ type: 'rule.changed', rules: denied });
     wrong.actor.send({ type: 'preview.asked' });
@@ -115,11 +115,11 @@ describe('weakerWords', () => {
     ],
     ['pay no longer requires acr gold.', { acr: 'gold' }, {}],
     ['pay is no longer rewritten.', { modify: 'output: []' }, {}],
-  ])('says that %s', (words, before, after) => {
+  ])('states that %s', (words, before, after) => {
     expect(weakerWords([{ ...pay, ...before }], [{ ...pay, ...after }])).toEqual([words]);
   });
 
-  it('says nothing of rules that are as strong or stronger', () => {
+  it('states nothing for rules that are as strong or stronger', () => {
     const more = { ...pay, deny: true, acr: 'gold', defer: { ...held, quorum: 3, timeout: '1m' } };
     expect(weakerWords([pay], [more])).toEqual([]);
     expect(weakerWords([{ ...pay, defer: null }], [pay])).toEqual([]);
@@ -129,7 +129,7 @@ describe('weakerWords', () => {
 describe('lineChanges', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
 
-  it('takes out what is removed and puts in what is added, whatever the texts', () => {
+  it('removes and adds the right lines, for any texts', () => {
     fc.assert(
       fc.property(lines, lines, (before, after) => {
         const changes = lineChanges(before.join('\n'), after.join('\n'));
@@ -154,7 +154,7 @@ describe('lineChanges', () => {
   });
 });
 
-it('describes each changed condition in a sentence', () => {
+it('each changed condition is described in a sentence', () => {
   const rules = (...whens: string[]): ToolRulesJson => ({
     ...pay,
     conditions: whens.map((when, index) => ({

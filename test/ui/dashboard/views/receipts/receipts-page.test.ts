@@ -82,7 +82,7 @@ async function openFiles(...files: ReturnType<typeof file>[]) {
 }
 
 describe('the receipt of a call', () => {
-  it('is verified from the line of the log, with all that it states', async () => {
+  it('is verified from the line of the log, with all its statements', async () => {
     const { url } = await serve();
     const { page } = await browser.page();
     const dialog = await openDialog(page, url);
@@ -127,12 +127,12 @@ describe('the receipt of a call', () => {
       /^the log has no line with the hash [0-9a-f]{64}$/,
     ],
     [
-      'no receipt at all',
+      'a missing receipt',
       { receipt: 'hello' },
       'it is not a receipt: a compact JWS with a JSON header and JSON claims',
     ],
   ] as [string, Served, string | RegExp][])(
-    'shows %s in one sentence, and nothing that is not proven',
+    'shows %s in one sentence, and nothing unproven',
     async (_, served, reason) => {
       const { url } = await serve(served);
       const { page } = await browser.page();
@@ -282,7 +282,7 @@ describe('files of receipts', () => {
     expect(said).toBe(sentence);
   });
 
-  it('are dropped as well as chosen', async () => {
+  it('can be dropped as well as selected', async () => {
     const { page } = await openFiles();
     const texts = { 'a.receipt': receipt, 'keys.json': JSON.stringify({ keys: [own.publicKey] }) };
     const dropped = await page.evaluateHandle((named) => {

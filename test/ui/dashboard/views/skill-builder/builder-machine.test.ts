@@ -46,7 +46,7 @@ function after(...events: BuilderEvent[]): Snapshot {
 }
 
 describe('the conversation of the builder', () => {
-  it('keeps what was said, whole for the model and without files for its reader', () => {
+  it('keeps the messages, whole for the model and without files for its reader', () => {
     const { value, context } = after(
       say,
       token,
@@ -62,14 +62,14 @@ describe('the conversation of the builder', () => {
     ]);
   });
 
-  it('keeps what was heard of an answer that was stopped or failed, and takes no message meanwhile', () => {
+  it('keeps the received part of an answer that was stopped or failed, and accepts no message before', () => {
     expect(after(say, say).context.turns).toHaveLength(1);
     expect(after(say, token, { type: 'answer.stopped' }).context.turns).toHaveLength(2);
     const failed = after(say, token, { type: 'stream.ended', problem: 'no network' });
     expect([failed.context.turns.length, failed.context.talkProblem]).toEqual([2, 'no network']);
   });
 
-  it('sends no more than one request takes, the latest last', () => {
+  it('sends only as much as one request allows, the latest last', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 400_000 }), { maxLength: 150 }), (lengths) => {
         const turns = lengths.map((length, index) => {
@@ -86,7 +86,7 @@ describe('the conversation of the builder', () => {
     );
   });
 
-  it('shows the words before the first file, and which one is being written', () => {
+  it('shows the words before the first file, and the file being written', () => {
     expect(spokenPart('Here.\n\n````skill.md\n---\n````\n```bash script: a.sh\n')).toEqual({
       words: 'Here.',
       writes: 'a.sh',
@@ -97,14 +97,14 @@ describe('the conversation of the builder', () => {
 });
 
 describe('the skill of the builder', () => {
-  it('is saved once it was checked and is right, and not otherwise', () => {
+  it('is saved only after a successful check', () => {
     expect(after(save).value.skill).toBe('empty');
     expect(after(written, save).value.skill).toBe('checking');
     expect(after(written, checked(wrong), save).value.skill).toBe('checked');
     expect(after(written, checked(right), save).value.skill).toBe('saving');
   });
 
-  it('is not changed by the model while it is saved', () => {
+  it('is not changed by the model during a save', () => {
     const other: BuilderEvent = { type: 'draft.heard', draft: { skill_md: 'other', scripts: {} } };
     const { value, context } = after(written, checked(right), save, other);
     expect([value.skill, context.draft]).toEqual(['saving', draft]);
@@ -118,7 +118,7 @@ describe('the skill of the builder', () => {
     expect([next.value.skill, next.context.result]).toEqual(['checking', null]);
   });
 
-  it('is compared with what is there when that is not what was read', () => {
+  it('is compared with the stored one when that has changed', () => {
     const now = { error: 'changed', name: 'climate', skill: { ...disk, etag: '"2"' } };
     const story = [
       { type: 'skill.chosen', edited } as const,
@@ -134,7 +134,7 @@ describe('the skill of the builder', () => {
     ]);
   });
 
-  it('is shown beside what was read as long as a person wants that, and no longer than to its save', () => {
+  it('is shown next to the version that was read until its save', () => {
     const toggle: BuilderEvent = { type: 'changes.toggled' };
     const chosen = { type: 'skill.chosen', edited } as const;
     const shown = (...events: BuilderEvent[]) => after(...events).context.compares;
@@ -152,7 +152,7 @@ describe('the skill of the builder', () => {
     expect(shown(...story, saved(taken(null)), { type: 'theirs.compared' })).toBe(false);
   });
 
-  it('is lost by whoever leaves between a change and its save', () => {
+  it('is lost by a user who leaves between a change and its save', () => {
     const lost = (...events: BuilderEvent[]) => isUnsaved(after(...events).context);
     const chosen = { type: 'skill.chosen', edited } as const;
     const outcome: SaveOutcome = { kind: 'saved', result, edited };
@@ -164,7 +164,7 @@ describe('the skill of the builder', () => {
     expect(lost(written, { type: 'builder.reset' })).toBe(false);
   });
 
-  it('and all else is forgotten for a new one', () => {
+  it('and all else are dropped for a new one', () => {
     const begun = after(say, written, { type: 'builder.reset' });
     expect(begun.value).toEqual({ talk: 'quiet', skill: 'empty' });
     expect(begun.context).toEqual(getInitialSnapshot(builderMachine).context);
@@ -172,7 +172,7 @@ describe('the skill of the builder', () => {
 });
 
 describe('the files of two sides', () => {
-  it('are tagged where one side alone has them', () => {
+  it('are marked where only one side has them', () => {
     const before = { skill_md: 'a', scripts: { 'kept.sh': '1', 'old.sh': '2' } };
     const now = { skill_md: 'b', scripts: { 'kept.sh': '1', 'new.sh': '3' } };
     expect(compareFiles(before, now).map(({ name, tag }) => [name, tag])).toEqual([
@@ -185,8 +185,8 @@ describe('the files of two sides', () => {
   });
 });
 
-describe('the tools of a skill that should be held', () => {
-  it('are, unless a person says otherwise of this very text', () => {
+describe('the tools that a skill wants held', () => {
+  it('are held, unless a person deselects them for exactly this text', () => {
     const looked = after(written, checked(right));
     expect(looked.context.hold).toBe(true);
     const toggle: BuilderEvent = { type: 'hold.toggled' };

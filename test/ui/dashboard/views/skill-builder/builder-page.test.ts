@@ -48,7 +48,7 @@ async function say(page: Page, text: string): Promise<void> {
 }
 
 describe('the page of the skill builder', () => {
-  it('writes a skill with a model, saves it, and asks for the variables that are missing', async () => {
+  it('writes a skill with a model, saves it, and asks for missing variables', async () => {
     const { page, mock, read } = await open();
     mock.on(
       { userMessage: 'the weather' },
@@ -76,7 +76,7 @@ describe('the page of the skill builder', () => {
     expect(await page.content()).not.toContain(builderKey);
   });
 
-  it('holds the tools that the skill says, as it shows before the save, or leaves them once a person says so', async () => {
+  it('holds the tools of the skill, as shown before the save, unless a person deselects them', async () => {
     const { page, mock, read } = await open();
     const held = plain.replace('  service:\n', '  service:\n    held: [forecast]\n');
     mock.on({ userMessage: 'x' }, { content: writtenDown(held, { 'forecast.sh': script }) });
@@ -105,7 +105,7 @@ describe('the page of the skill builder', () => {
     expect(read('service.yaml')).toContain('forecast:\n        to: channel:console:*');
   });
 
-  it('edits a skill: what is new and removed is seen before it is saved', async () => {
+  it('edits a skill: added and removed lines are shown before the save', async () => {
     const { page, mock, folder, read } = await open({ files: onDisk });
     mock.on(
       { userMessage: 'rain' },
@@ -144,7 +144,7 @@ describe('the page of the skill builder', () => {
     expect(await page.getByRole('tab').count()).toBe(0);
   });
 
-  it('warns of a new name, and offers what somebody else has saved meanwhile', async () => {
+  it('warns of a new name, and offers a concurrently saved version', async () => {
     const { page, mock, dashboard, read, complaints } = await open({ files: onDisk });
     mock.on(
       { userMessage: 'climate' },
@@ -180,7 +180,7 @@ describe('the page of the skill builder', () => {
     expect(read('skills/weather/SKILL.md')).toBe(`${plain}\nMine.\n`);
   });
 
-  it('takes the place of another skill once a person has compared the two', async () => {
+  it('replaces another skill after a person has compared the two', async () => {
     const climate = plain
       .replace('name: weather', 'name: climate')
       .replace('Tool: fore', 'Tool: out');
@@ -204,7 +204,7 @@ describe('the page of the skill builder', () => {
     expect(read('skills/weather/SKILL.md')).toBe(plain);
   });
 
-  it('asks for a model first, takes its key and never shows it', async () => {
+  it('asks for a model first, stores its key and never shows it', async () => {
     const { page, mock, dashboard } = await open({ isSet: false });
     mock.on({ userMessage: 'Hello' }, { content: 'Hello. What should it do?' });
     await page.getByRole('button', { name: 'Configure' }).click();
@@ -224,7 +224,7 @@ describe('the page of the skill builder', () => {
     expect(readFileSync(join(dashboard.workspace, '.service/.env'), 'utf8')).toContain(builderKey);
   });
 
-  it('tells that the model of the agent will not write for ever', async () => {
+  it('explains that the model of the agent has an end', async () => {
     const { page } = await open({
       isSet: false,
       files: {
@@ -237,7 +237,7 @@ describe('the page of the skill builder', () => {
     await page.getByRole('button', { name: 'Configure' }).waitFor();
   });
 
-  it('shows whatever a model writes as text, and fits in any width (WEB-4)', async () => {
+  it('shows any text of a model as text, and fits in any width (WEB-4)', async () => {
     const { page, mock } = await open();
     const evil = evilTexts.filter((text) => !text.includes('\n')).join('\n\n');
     const skill = weather.replace('# Weather', `# Weather\n\n${evil}`);
@@ -257,7 +257,7 @@ describe('the page of the skill builder', () => {
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  it('tells of an answer that failed, and a card leads to it', async () => {
+  it('reports a failed answer, and a card links to it', async () => {
     const { page, mock, dashboard } = await open();
     mock.on({ userMessage: 'x' }, { content: writtenDown(weather, { '../../x': 'x' }) });
     await page.goto(`${dashboard.url}/#/agents`);

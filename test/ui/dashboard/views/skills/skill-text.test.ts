@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/ui/dashboard/views/skills/skill-text.ts';
 
 describe('the text of a skill', () => {
-  it('is parted into frontmatter and Markdown', () => {
+  it('is split into frontmatter and Markdown', () => {
     expect(partsOfSkill('---\nname: a\n---\n\n# A\n---\nb\n')).toEqual({
       ...{ frontmatter: 'name: a', body: '# A\n---\nb' },
     });
@@ -20,8 +20,8 @@ describe('the text of a skill', () => {
   });
 });
 
-describe('the lines that a change of a file adds and takes away', () => {
-  it('are those alone', () => {
+describe('the lines that a change of a file adds and removes', () => {
+  it('are only those', () => {
     expect(changedLines('a\nb: false\nc\n', 'a\nb: true\n  d\nc\ne\n')).toEqual([
       { kind: 'added', text: 'b: true', line: 2 },
       { kind: 'added', text: '  d', line: 3 },
@@ -31,7 +31,7 @@ describe('the lines that a change of a file adds and takes away', () => {
     expect(changedLines('a\n', 'a\n')).toEqual([]);
   });
 
-  it('make the one text of the other, whatever they are', () => {
+  it('turn one text into the other, for any texts', () => {
     const text = fc.array(fc.constantFrom('', 'a', 'b', ' c'), { maxLength: 6 });
     fc.assert(
       fc.property(text, text, (one, other) => {

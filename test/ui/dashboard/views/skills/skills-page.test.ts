@@ -65,7 +65,7 @@ async function serveSkills(...skills: SkillDetailJson[]) {
 }
 
 describe('the skills on the page', () => {
-  it('have no fault that axe-core finds, and fit, in both themes, wide and narrow', async () => {
+  it('have no axe-core finding, and fit, in both themes, wide and narrow', async () => {
     const server = await serveSkills(
       aSkill(),
       aSkill({ name: 'json-diff', category: 'data', held: [] }),
@@ -85,7 +85,7 @@ describe('the skills on the page', () => {
     expect(await faultsOf(page, everyLook)).toEqual([]);
   });
 
-  it('are narrowed to a category, which the address keeps', async () => {
+  it('are filtered by a category, which the address keeps', async () => {
     const server = await serveSkills(aSkill(), aSkill({ name: 'json-diff', category: 'data' }));
     const { page } = await browser.page();
     await page.goto(`${server.url}#/skills`);
@@ -104,7 +104,7 @@ describe('the skills on the page', () => {
     );
   });
 
-  it('are added once the person has seen what that writes, with the command that does the same', async () => {
+  it('are added after a preview, with the command that does the same', async () => {
     const server = await serveSkills(aSkill());
     const { page } = await browser.page();
     await page.goto(`${server.url}#/skills/slack-post`);
@@ -133,7 +133,7 @@ describe('the skills on the page', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  it('are planned for the agent that was chosen last, and refused with the reason', async () => {
+  it('are planned for the agent that was selected last, and refused with the reason', async () => {
     const routes = ['desk', 'till'].map((id) => `POST /api/agents/${id}/skills`);
     const [desk = '', till = ''] = routes;
     const held = await openHeldPage({
@@ -172,7 +172,7 @@ describe('the skills on the page', () => {
     ]);
   });
 
-  it('say why an agent cannot have one, and what to do where nothing can be read', async () => {
+  it('show why an agent cannot have one, and the remedy where nothing can be read', async () => {
     const server = await serveSkills(aSkill());
     const error = 'the agent has a skill slack-post already';
     server.routes.set('POST /api/agents/desk/skills', () => ({ status: 409, body: { error } }));
@@ -195,7 +195,7 @@ describe('the skills on the page', () => {
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
   });
 
-  it('are shown with what somebody wrote into one twice', async () => {
+  it('are shown with text that a person wrote into one twice', async () => {
     const twice = { tags: ['slack', 'slack'], tools: ['post_message', 'post_message'] };
     const server = await serveSkills(aSkill(twice));
     const { page } = await browser.page();
@@ -206,7 +206,7 @@ describe('the skills on the page', () => {
     expect(await page.locator('dd.words span.mono').allInnerTexts()).toEqual(twice.tools);
   });
 
-  it('are text, whatever somebody wrote into one', async () => {
+  it('are shown as text, with any content', async () => {
     const evil =
       '<img src=x onerror="document.title=\'run\'"><script>document.title="run"</script>';
     const skill = aSkill({

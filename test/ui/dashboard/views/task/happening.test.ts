@@ -23,7 +23,7 @@ describe('happeningsOf', () => {
       .filter((_, index) => entries[index]?.event === 'llm_call')
       .map(({ says, about }) => (about === null ? says : `${says} ${about}`));
 
-  it('names the tools that each turn of the model asked for, once and in order', () => {
+  it('names the tools that each model turn requested, once and in order', () => {
     expect(
       told(
         entry('llm_call'),
@@ -36,7 +36,7 @@ describe('happeningsOf', () => {
     ).toEqual(['Model requested lookup_order, issue_refund', 'Model responded']);
   });
 
-  it('gives a turn nothing of another run, and a failed one nothing at all', () => {
+  it('assigns a turn nothing of another run, and nothing to a failed one', () => {
     expect(
       told(
         entry('llm_call'),
@@ -124,7 +124,7 @@ describe('happeningOf', () => {
     ],
     ['something_new', { a: 1, b: 'x' }, 'plain: something_new (a 1, b x)'],
     ['constructor', {}, 'plain: constructor ()'],
-  ])('puts %s %j into words', (event, fields, said) => {
+  ])('describes %s %j', (event, fields, said) => {
     expect(inWords(event, fields)).toBe(said);
   });
 });

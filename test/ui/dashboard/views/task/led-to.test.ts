@@ -36,7 +36,7 @@ function ledTo(...entries: ReturnType<typeof happened>[]) {
 }
 
 describe('stopsOfEvents', () => {
-  it('puts each event at the state it led to, however the clocks were read', () => {
+  it('assigns each event to its state, for any clocks', () => {
     expect(
       ledTo(
         happened(4, 'session_start'),
@@ -62,7 +62,7 @@ describe('stopsOfEvents', () => {
     ]);
   });
 
-  it('leaves what changed no state where it happened', () => {
+  it('keeps an event without a change of state at its place', () => {
     expect(
       ledTo(
         happened(15, 'task_deferred'),
@@ -75,7 +75,7 @@ describe('stopsOfEvents', () => {
     ).toEqual(['asked', 'asked', 'asked', 'asked', 'running', 'running']);
   });
 
-  it('has the first stop for everything where there is one alone', () => {
+  it('has the first stop for every event where there is only one', () => {
     expect(
       stopsOfEvents(
         [happened(-5, 'session_start'), happened(9, 'llm_call')],
@@ -86,7 +86,7 @@ describe('stopsOfEvents', () => {
 });
 
 describe('isStopIn', () => {
-  it('knows the regions around a stop', () => {
+  it('includes the regions around a stop', () => {
     const [, , , asked] = held;
     expect(['deferred', 'deferred.asked', 'working'].map((box) => isStopIn(asked, box))).toEqual([
       true,

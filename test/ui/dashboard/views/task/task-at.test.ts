@@ -83,7 +83,7 @@ const anyTask: fc.Arbitrary<TaskDetailJson> = fc
   }));
 
 describe('taskAt', () => {
-  it('is the task current at the last step', () => {
+  it('is the current task at the last step', () => {
     fc.assert(
       fc.property(anyTask, (task) => {
         const { stops, until, decisions, timeline, transcript } = taskAt(chart, task, Infinity);
@@ -101,7 +101,7 @@ describe('taskAt', () => {
     );
   });
 
-  it('adds to what was known before with each step, and shows nothing that happened later', () => {
+  it('adds to the earlier content with each step, and shows nothing later', () => {
     fc.assert(
       fc.property(anyTask, (task) => {
         const { last } = taskAt(chart, task, 0);
@@ -125,7 +125,7 @@ describe('taskAt', () => {
     );
   });
 
-  it('tells at each step of a refund what was said, ruled and awaited by then', () => {
+  it('shows at each step of a refund its messages, rulings and waits', () => {
     const task = story('refund-2', {
       task: {
         history: [
@@ -178,7 +178,7 @@ describe('the step in the address', () => {
     expect(stepIn(new URLSearchParams(query))).toBe(step);
   });
 
-  it('stands beside the rest of the address', () => {
+  it('is added to the rest of the address', () => {
     expect(withStep('#/tasks/a/t?view=chart', 6)).toBe('#/tasks/a/t?view=chart&step=7');
     expect(withStep('#/tasks/a/t?view=chart&step=7', 2)).toBe('#/tasks/a/t?view=chart&step=3');
     expect(withStep('#/tasks/a/t?step=7', null)).toBe('#/tasks/a/t');

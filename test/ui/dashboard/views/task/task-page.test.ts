@@ -62,7 +62,7 @@ const wayToAsked = [
 ];
 
 describe('the page of a task', () => {
-  it('lights the state of a task that is held, and goes on with it', async () => {
+  it('highlights the state of a held task, and continues with it', async () => {
     const { agent, answered } = await heldTask();
     const server = await serveTask('t1', () => detailOf(agent, 't1'));
     const { page } = await browser.page();
@@ -95,7 +95,7 @@ describe('the page of a task', () => {
     expect(await page.locator('header .wait').count()).toBe(0);
   });
 
-  it('tells how the call was ruled on in the order of the documentation', async () => {
+  it('shows the rulings on the call in the documented order', async () => {
     const { agent } = await heldTask();
     const server = await serveTask('t1', () => detailOf(agent, 't1'));
     const { page } = await browser.page();
@@ -117,7 +117,7 @@ describe('the page of a task', () => {
     ]);
   });
 
-  it('looks back without running anything, and shows what led to a state', async () => {
+  it('looks back without a run, and shows the cause of a state', async () => {
     const { agent } = await heldTask();
     const server = await serveTask('t1', () => detailOf(agent, 't1'));
     const { page } = await browser.page();
@@ -144,7 +144,7 @@ describe('the page of a task', () => {
     expect(server.changes).toEqual([]);
   });
 
-  it('opens at the step of its address, tells what was known by then, and follows the keys', async () => {
+  it('opens at the step of its address, shows its state then, and follows the keys', async () => {
     const story = taskStories(Date.now()).find(({ id }) => id === 'refund-2')!;
     const words = (role: string, text: string) => ({ role, parts: [{ kind: 'text', text }] });
     const task = {
@@ -183,7 +183,7 @@ describe('the page of a task', () => {
     expect(server.changes).toEqual([]);
   });
 
-  it('cancels with a reason, and shows the command that does', async () => {
+  it('cancels with a reason, and shows the command for it', async () => {
     const { agent } = await heldTask();
     const server = await serveTask('t1', () => detailOf(agent, 't1'));
     const { page } = await browser.page();
@@ -200,7 +200,7 @@ describe('the page of a task', () => {
     ]);
   });
 
-  it('keeps the place of a reader, and what was chosen, when the task goes on', async () => {
+  it('keeps the scroll position, and the selection, when the task continues', async () => {
     const { agent } = await heldTask();
     let reads = 0;
     const server = await serveTask('t1', () => {
@@ -225,7 +225,7 @@ describe('the page of a task', () => {
     ['refund-2', 'completed', 'allow allow modify hold allow ran allow'],
     ['refund-3', 'failed', 'allow allow modify hold not asked'],
     ['refund-4', 'failed', 'deny not asked not asked not asked not asked'],
-  ])('tells how %s came to be %s', async (id, state, verdicts) => {
+  ])('shows how %s became %s', async (id, state, verdicts) => {
     const story = taskStories(Date.now()).find((task) => task.id === id);
     const server = await serveTask(id, () => story ?? Promise.reject(new Error(`no ${id}`)));
     const { page } = await browser.page({ scheme: 'dark' });
@@ -268,7 +268,7 @@ describe('the page of a task', () => {
     }
   });
 
-  it('says what to do when there is no such task', async () => {
+  it('states the remedy for a missing task', async () => {
     const server = await serveTask('t1', () => Promise.reject(new Error('unread')));
     const { page, complaints } = await browser.page();
     await page.goto(`${server.url}/#/tasks/refunds/t2`);
@@ -278,7 +278,7 @@ describe('the page of a task', () => {
     forgive(complaints, ['404']);
   });
 
-  it('is not read while its agent is known not to run, and is again once that does', async () => {
+  it('is not read while its agent is known not to run, and is read again when it does', async () => {
     const story = taskStories(Date.now())[0]!;
     const agents = [listedAgent('refunds')];
     const path = `/api/agents/refunds/tasks/${story.id}`;
@@ -312,7 +312,7 @@ describe('the page of a task', () => {
     expect(refused).toEqual([]);
   });
 
-  it('can be used by everybody', async () => {
+  it('is accessible', async () => {
     const { agent } = await heldTask();
     const server = await serveTask('t1', () => detailOf(agent, 't1'));
     const { page } = await browser.page(narrow);
@@ -323,7 +323,7 @@ describe('the page of a task', () => {
     }
   });
 
-  it('says whether the log around filter by task is as it was written, and leads to the line', async () => {
+  it('shows whether the log around the task is intact, and leads to the line', async () => {
     const story = taskStories(Date.now())[0]!;
     const logged = (n: number) => ({ event: 'llm_call', ts: '', task_id: 'other', fields: { n } });
     const { lines } = logOf(Array.from({ length: 60 }, (_, index) => logged(index)));

@@ -75,7 +75,7 @@ describe('callStories', () => {
     },
   );
 
-  it('tells the layers in the order in which they are asked', () => {
+  it('lists the layers in their order', () => {
     const allowed = [
       said('output', 'allow', 1),
       said('defer', 'allow', 0),
@@ -97,7 +97,7 @@ describe('callStories', () => {
     ]);
   });
 
-  it('counts a wait until now, and what comes after it is not yet', () => {
+  it('counts a wait until now, and shows later layers as pending', () => {
     const waiting = only(held, [happened(32, 'task_deferred')]);
     expect(waiting).toMatchObject({ tool: 'issue_refund', ruled: 32, waited: 192_968, ran: null });
     expect(waiting.rows.slice(3)).toEqual([
@@ -106,7 +106,7 @@ describe('callStories', () => {
     ]);
   });
 
-  it('greys what a denial leaves out', () => {
+  it('greys the layers after a denial', () => {
     expect(verdictsOf([said('intent_alignment', 'deny', 1)], [], true)).toEqual([
       'Intent: deny',
       'Assurance: not asked',
@@ -133,7 +133,7 @@ describe('callStories', () => {
     expect(story.rows.at(-1)?.verdict).toBe('not asked');
   });
 
-  it('goes on waiting after a decision of somebody who may not, and after the first of two', () => {
+  it('continues waiting after a decision without the right, and after the first of two', () => {
     const story = only(held, [
       happened(0, 'task_deferred'),
       happened(10, 'task_deferred_decision', {
@@ -146,7 +146,7 @@ describe('callStories', () => {
     expect(story).toMatchObject({ waited: 193_000, ran: null });
   });
 
-  it('tells of a run after its release, and of its failure', () => {
+  it('shows a run after its release, and its failure', () => {
     const story = only(held, [
       happened(0, 'task_deferred'),
       happened(900, 'task_deferred_decision', { decision: 'approve', wait_ms: 900 }),
@@ -185,7 +185,7 @@ describe('callStories', () => {
     ]);
   });
 
-  it('leaves out what was said of no call', () => {
+  it('omits messages outside a call', () => {
     const { call_id: _, tool: __, ...ofMessage } = said('prompt', 'deny', 1);
     expect(callStories([ofMessage], [], now, true)).toEqual([]);
   });

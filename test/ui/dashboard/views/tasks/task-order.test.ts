@@ -15,7 +15,7 @@ import { listedTask } from '../../../../helpers/page-tasks.ts';
 const of = (agent: string, number: number) => ({ ...listedTask(number), agent });
 
 describe('the filter of tasks', () => {
-  it('comes out of an address as it went in', () => {
+  it('is read from an address as it was written', () => {
     const text = fc.string({ maxLength: 12 });
     fc.assert(
       fc.property(
@@ -30,7 +30,7 @@ describe('the filter of tasks', () => {
     );
   });
 
-  it('lets through what has changed as the server would', () => {
+  it('accepts a changed task as the server would', () => {
     const all = { state: '', agent: '', tool: '', execution: '', from: '', to: '' };
     const held = { ...of('one', 1), state: 'deferred', tool: 'pay' };
     expect(passes(held, all)).toBe(true);
@@ -58,7 +58,7 @@ describe('the order of tasks', () => {
     ]);
   });
 
-  it('holds back what may come after tasks that have not been read', () => {
+  it('holds back tasks that may come after unread ones', () => {
     const ordered = newestFirst([of('one', 1), of('one', 5), of('two', 2), of('two', 3)]);
     const frontier = (number: number) => ({ cursor: '', oldest: of('two', number).created_at });
     expect(settled(ordered, []).length).toBe(4);
@@ -71,7 +71,7 @@ describe('the order of tasks', () => {
 });
 
 describe('seenRows', () => {
-  it('covers what is seen, and little more', () => {
+  it('covers the visible rows, and few more', () => {
     expect(seenRows(10_000, 44, 0, 600)).toEqual({ first: 0, end: 24 });
     expect(seenRows(10_000, 44, 44_000, 600)).toEqual({ first: 990, end: 1_024 });
     expect(seenRows(3, 44, 0, 600)).toEqual({ first: 0, end: 3 });

@@ -83,7 +83,7 @@ describe('the list of tasks', () => {
     await expect.poll(() => rows(page).count(), { timeout: 20_000 }).toBe(2);
   });
 
-  it('asks for the tasks of a range in the zone of the browser', async () => {
+  it('requests the tasks of a range in the zone of the browser', async () => {
     const asked: string[] = [];
     const server = await serveTasks({ one: [listedTask(0)] }, asked);
     const { page } = await browser.page();
@@ -100,7 +100,7 @@ describe('the list of tasks', () => {
     await expect.poll(() => new URL(page.url()).hash, { timeout: 20_000 }).toBe('#/tasks');
   });
 
-  it('is gone through with j and k, and comes back as it was left', async () => {
+  it('is navigated with j and k, and restored as it was left', async () => {
     const server = await serveTasks({ one: some(200) });
     const { page, complaints } = await browser.page();
     await page.goto(`${server.url}/#/tasks`);
@@ -145,7 +145,7 @@ describe('the list of tasks', () => {
     expect(await rows(page).count()).toBe(2);
   });
 
-  it('looks on where a page of a filtered list is empty', async () => {
+  it('continues where a page of a filtered list is empty', async () => {
     const server = await servePage(
       workspaceApi([listedAgent('one')], (url) => {
         if (url.pathname !== '/api/agents/one/tasks') return undefined;
@@ -161,7 +161,7 @@ describe('the list of tasks', () => {
     expect(await rows(page).count()).toBe(1);
   });
 
-  it('keeps what is shown, and where, when it is read again after a gap in the stream', async () => {
+  it('keeps its rows and position when it is read again after a gap in the stream', async () => {
     const asked: string[] = [];
     const server = await serveTasks({ one: some(2_000) }, asked);
     const { page } = await browser.page();
@@ -186,7 +186,7 @@ describe('the list of tasks', () => {
     expect(await page.innerText('main header p')).toBe(before);
   });
 
-  it('draws no more rows than are seen, however many there are', async () => {
+  it('draws only the visible rows, for any number', async () => {
     const server = await serveTasks({ one: some(5_000), two: some(5_000, { requester: null }) });
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/tasks`);
@@ -208,7 +208,7 @@ describe('the list of tasks', () => {
     expect(heap).toBeLessThan(150 * 1024 * 1024);
   });
 
-  it('says what to do where there is nothing', async () => {
+  it('states the next step where it is empty', async () => {
     const server = await serveTasks({ one: [] });
     const none = await serveTasks({});
     const { page } = await browser.page();
@@ -237,7 +237,7 @@ describe('the list of tasks', () => {
     expect(await page.innerText('main')).not.toContain('\u202e');
   });
 
-  it('can be used by everybody', async () => {
+  it('is accessible', async () => {
     const tasks = ['deferred', 'working', 'failed', 'canceled', 'completed'].map((state, number) =>
       listedTask(number, { state, ...(state === 'deferred' ? { tool: 'pay' } : {}) }),
     );

@@ -32,7 +32,7 @@ const flow = (execution: string, stage?: string, step?: string) => ({
 });
 
 describe('the runs of workflows', () => {
-  it('are grouped by execution, stage and step over all agents, in the order in which they began', () => {
+  it('are grouped by execution, stage and step over all agents, in the order of their start', () => {
     const runs = groupRuns([
       aTask('c', {
         workflow: flow('x', 'pay', 'p1'),
@@ -96,7 +96,7 @@ describe('the runs of workflows', () => {
     expect(groupRuns(tasks).map(({ state }) => state)).toEqual([expected]);
   });
 
-  it('have every tagged task once, however they come', () => {
+  it('contain every tagged task once, in any order of arrival', () => {
     const id = fc.constantFrom('', 'a', 'b', '__proto__');
     const task = fc.record({ execution: id, stage: id, step: id, second: fc.nat(50) });
     fc.assert(
@@ -123,7 +123,7 @@ describe('the runs of workflows', () => {
     expect(placeIn(run, open, ms(1))).toEqual({ from: 1, width: 0 });
   });
 
-  it('are let through by the filter that the address says', () => {
+  it('are filtered by the address', () => {
     const [run] = groupRuns([aTask('a', { workflow: flow('run-17') })]);
     const let1 = (search: string) => letsThrough(readRunFilter(new URLSearchParams(search)), run!);
     expect(
