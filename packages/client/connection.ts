@@ -1,4 +1,4 @@
-import { GateUnavailable } from './errors.ts';
+import { GateUnavailable, refusedWith } from './errors.ts';
 
 /** Where the gate is, and how it is asked. */
 export interface Connection {
@@ -86,7 +86,7 @@ export function connect({ url, token, timeout = 120_000, ...options }: Connectio
       if (error instanceof GateUnavailable) throw error;
       signal?.throwIfAborted();
       const what = silence.signal.aborted ? 'did not answer in time' : 'cannot be reached';
-      return { failure: new GateUnavailable(`the gate ${what}`, null, error) };
+      return { failure: new GateUnavailable(`the gate ${what}`, null, { cause: error }) };
     } finally {
       clearTimeout(timer);
     }
@@ -149,7 +149,7 @@ function attemptOf(response: Response, text: string): Attempt {
     throw new GateUnavailable('the gate redirects; use its final address as url', status);
   }
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    const failure = new GateUnavailable(`the gate answered ${status}${errorIn(text)}`, status);
+    const failure = refusedWith(status, parsed(text));
     const pause = pauseOf(headers.get('Retry-After'));
     return pause === null ? { failure } : { failure, pause };
   }
@@ -181,16 +181,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Returns the error of a Problem body for a sentence; empty without one. */
-export function errorOf(body: unknown): string {
-  const { error } = (body ?? {}) as { error?: unknown };
-  return typeof error === 'string' ? `: ${error.slice(0, 300)}` : '';
-}
-
-function errorIn(text: string): string {
-  return errorOf(parsed(text));
 }
 
 /** Reads `Retry-After`, in milliseconds with up to a tenth of jitter; `null` if it has no valid value. */

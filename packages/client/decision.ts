@@ -1,6 +1,12 @@
 import { argsDigest, isPlain } from './canonical-json.ts';
-import { type Answer, errorOf } from './connection.ts';
-import { type DeniedStatus, GateUnavailable, HoldDenied, StepUpRequired } from './errors.ts';
+import type { Answer } from './connection.ts';
+import {
+  type DeniedStatus,
+  GateUnavailable,
+  HoldDenied,
+  refusedWith,
+  StepUpRequired,
+} from './errors.ts';
 
 /** Arguments of a call. */
 export type Arguments = Record<string, unknown>;
@@ -94,12 +100,10 @@ export async function readHold(
   { tool, key }: Omit<AskedCall, 'claim'>,
 ): Promise<Omit<Decision, 'report' | 'run'> | PendingHold> {
   if (!isPlain(body)) throw new GateUnavailable('the answer of the gate is not an object', status);
-  if (status === 401 && body['error'] === 'step_up_required') {
+  if (status === 401 && body['code'] === 'step_up_required') {
     throw new StepUpRequired(tool, text(body['required_acr']), challenge);
   }
-  if (status !== 200 && status !== 202) {
-    throw new GateUnavailable(`the gate answered ${status}${errorOf(body)}`, status);
-  }
+  if (status !== 200 && status !== 202) throw refusedWith(status, body);
   const holdId = text(body['hold_id']) ?? '';
   if (body['key'] !== key || !identifier.test(holdId)) {
     throw new GateUnavailable('the gate answered about another call', status);
@@ -139,7 +143,9 @@ async function argumentsIn(tool: string, body: Record<string, unknown>, status: 
   const { args, args_sha256: argsSha256 } = body;
   if (!isPlain(args)) throw new GateUnavailable('the answer of the gate has no args', status);
   const actual = await argsDigest(tool, args).catch((error: unknown) => {
-    throw new GateUnavailable('the args of the answer are not plain JSON', status, error);
+    throw new GateUnavailable('the args of the answer are not plain JSON', status, {
+      cause: error,
+    });
   });
   if (actual !== argsSha256) {
     throw new GateUnavailable('the args of the answer do not match args_sha256', status);

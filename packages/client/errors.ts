@@ -45,9 +45,24 @@ export class GateUnavailable extends Error {
   override readonly name = 'GateUnavailable';
   /** The HTTP status of the last answer; `null` without one. */
   readonly status: number | null;
+  /** The code of the error of the gate, such as `idempotency_key_reused`; `null` without one. */
+  readonly code: string | null;
 
-  constructor(message: string, status: number | null = null, cause?: unknown) {
+  constructor(
+    message: string,
+    status: number | null = null,
+    { cause, code = null }: { cause?: unknown; code?: string | null } = {},
+  ) {
     super(message, cause === undefined ? {} : { cause });
     this.status = status;
+    this.code = code;
   }
+}
+
+/** Returns the error for an answer that refuses a request; `what` begins its message. */
+export function refusedWith(status: number, body: unknown, what = 'the gate answered') {
+  const { error, code } = (body ?? {}) as { error?: unknown; code?: unknown };
+  const reason = typeof error === 'string' ? `: ${error.slice(0, 300)}` : '';
+  const known = typeof code === 'string' ? { code } : {};
+  return new GateUnavailable(`${what} ${status}${reason}`, status, known);
 }

@@ -1,5 +1,5 @@
 import { canonicalJson, isPlain, sha256 } from './canonical-json.ts';
-import { type Connection, connect, errorOf, sleep } from './connection.ts';
+import { type Connection, connect, sleep } from './connection.ts';
 import {
   type Arguments,
   type AskedCall,
@@ -10,7 +10,7 @@ import {
   type RunOptions,
   readHold,
 } from './decision.ts';
-import { GateUnavailable } from './errors.ts';
+import { refusedWith } from './errors.ts';
 
 /** Settings of a gate. */
 export interface GateOptions extends Connection {
@@ -209,11 +209,7 @@ async function report(
   });
   const answer = await send({ method: 'POST', path: `holds/${holdId}/outcome`, body });
   if (answer.status === 200) return;
-  const reason = errorOf(answer.body);
-  throw new GateUnavailable(
-    `the gate refused the outcome with ${answer.status}${reason}`,
-    answer.status,
-  );
+  throw refusedWith(answer.status, answer.body, 'the gate refused the outcome with');
 }
 
 /** Returns the digest of a text's UTF-8 bytes, or of the RFC 8785 form of other JSON; `null` if it is not plain JSON. */

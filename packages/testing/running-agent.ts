@@ -106,7 +106,8 @@ export class RunningAgent implements TestAgent {
       const attempt = readDecision(body, callerOf(as, this.#opened), this.now());
       const answer = await tasks.decide(id, attempt);
       if (answer.kind === 'resolved') await this.#standing(id);
-      return presentAnswer(id, answer);
+      const reply = presentAnswer(id, answer);
+      return { status: reply.status, body: reply.body };
     } catch (error) {
       if (error instanceof Problem) return { status: error.status, body: error.body };
       throw error;

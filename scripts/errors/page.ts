@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitCodes } from '../../src/cli/cli-error.ts';
+import { agentErrorCodes, type ErrorCode, errorCodes } from '../../src/http/wire/error-codes.ts';
 import { rpcCodes } from '../../src/http/wire/json-rpc.ts';
 import { type Thrown, thrownIn } from './thrown.ts';
 
@@ -26,12 +27,15 @@ the code; \`…\` is a value. Every route can also return [401, 402, 413, 415, 4
 
 ## HTTP of an agent
 
-By status, the \`error\` of the body:
+The body of an error is \`{error, code, …}\`. Compare \`code\`, which is stable; \`error\` is for people. Each code has one status. Below it stand
+its messages.
 
-${groups(of('http', 'agent'))}
+${problems(of('http', 'agent'), agentErrorCodes)}
 ## HTTP of the dashboard
 
-${groups(of('http', 'dashboard'))}
+It also returns the codes of its agents.
+
+${problems(of('http', 'dashboard'), dashboardCodes)}
 ## JSON-RPC
 
 ${groups(rpc)}
@@ -55,21 +59,42 @@ function rpcCodeOf(code: string): string {
   return name in rpcCodes ? String(rpcCodes[name]) : code;
 }
 
+const dashboardCodes = (Object.keys(errorCodes) as ErrorCode[]).filter(
+  (code) => !(agentErrorCodes as ErrorCode[]).includes(code),
+);
+
+/** Lists each code of a surface with its status, its meaning and its messages. */
+function problems(rows: readonly Thrown[], codes: readonly ErrorCode[]): string {
+  const used = rows.flatMap(({ code }) => (code in errorCodes ? [code as ErrorCode] : []));
+  const lists = [...new Set([...codes, ...used])].toSorted().map((code) => {
+    const [status, meaning] = errorCodes[code];
+    // A message that only repeats the code is left out.
+    const texts = rows.filter((row) => row.code === code && row.text.replaceAll(' ', '_') !== code);
+    return `\`${code}\` (${status}): ${meaning}\n${texts.length === 0 ? '' : `\n${items(texts)}\n`}`;
+  });
+  const others = rows.filter(({ code }) => code === '');
+  return `${lists.join('\n')}${others.length === 0 ? '' : `\nother:\n\n${items(others)}\n`}`;
+}
+
+function items(rows: readonly Thrown[]): string {
+  const texts = rows.map(({ text }) => `- ${text.replaceAll('\n', ' ')}`);
+  return [...new Set(texts)].toSorted().join('\n');
+}
+
 /** Lists the messages of each code under that code. */
 function groups(rows: readonly Thrown[]): string {
   const byCode = Map.groupBy(rows, ({ code }) =>
     /^[-\w.]+$/.test(code) ? `\`${code}\`` : 'other',
   );
   const lists = [...byCode].map(([code, group]) => {
-    const items = new Set(group.map(({ text }) => `- ${text.replaceAll('\n', ' ')}`));
-    return `${code}:\n\n${[...items].toSorted().join('\n')}\n`;
+    return `${code}:\n\n${items(group)}\n`;
   });
   return lists.toSorted().join('\n');
 }
 
 function classes(rows: readonly Thrown[]): string {
-  const items = rows.map(({ code, text }) => `- \`${code}\`: ${firstSentence(text)}\n`);
-  return [...new Set(items)].toSorted().join('');
+  const lines = rows.map(({ code, text }) => `- \`${code}\`: ${firstSentence(text)}\n`);
+  return [...new Set(lines)].toSorted().join('');
 }
 
 /** What a class means; further sentences are rules for authors of its messages. */

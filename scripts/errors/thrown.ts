@@ -14,40 +14,75 @@ export interface Thrown {
 export function thrownIn(source: string, file: string): Thrown[] {
   const { program, comments } = parseSync(file, source);
   const found: Thrown[] = [];
+  const made: [code: Expression, text: Expression][] = [];
+  const bodies: [code: string, error: Node | null][] = [];
+  const constants: [name: string, value: Node][] = [];
   const docOf = (start: number): string => {
     const before = comments.findLast(({ end }) => end <= start);
     const isDoc = before !== undefined && source.slice(before.end, start).trim() === '';
     return isDoc ? before.value.replaceAll(/[\s*]+/g, ' ').trim() : '';
   };
   new Visitor({
-    NewExpression: (node) => found.push(...refusalOf(node, source)),
+    NewExpression: (node) => {
+      const [code, text] = node.arguments;
+      if (!['Problem', 'SystemError'].includes(nameOf(node.callee)) || code === undefined) {
+        found.push(...refusalOf(node, source));
+      } else if (isExpression(code) && isExpression(text)) made.push([code, text]);
+    },
     ExportNamedDeclaration: ({ start, declaration }) => {
       if (declaration?.type !== 'ClassDeclaration' || !isError(declaration.superClass)) return;
       found.push({ kind: 'class', code: declaration.id?.name ?? '', text: docOf(start) });
     },
     Property: ({ key, value }) => {
       const text = textOf(value);
-      if (text === null) return;
-      const name = nameOf(key);
-      if (name === 'text' && file.endsWith('/task/failure-of.ts')) {
-        found.push({ kind: 'task', code: 'failed', text });
-      }
-      const isBody = name === 'error' && /^src\/(http|dashboard)\//.test(file);
-      if (isBody && !found.some((one) => one.text === text)) {
-        found.push({ kind: 'http', code: '', text });
-      }
+      if (text === null || nameOf(key) !== 'text' || !file.endsWith('/task/failure-of.ts')) return;
+      found.push({ kind: 'task', code: 'failed', text });
+    },
+    VariableDeclarator: ({ id, init }) => {
+      if (init !== null) constants.push([nameOf(id), init]);
+    },
+    ObjectExpression: (node) => {
+      if (!/^src\/(http|dashboard)\//.test(file)) return;
+      const code = textOf(propertyOf(node, 'code')) ?? '';
+      bodies.push([code, propertyOf(node, 'error')]);
     },
   }).visit(program);
+  const textsIn = (node: Node | null): string[] => allTextsOf(node, constants);
+  for (const [code, text] of made) {
+    const texts = textsIn(text);
+    for (const one of textsIn(code)) found.push(...texts.map((said) => problem(one, said)));
+  }
+  for (const [code, error] of bodies) {
+    const texts = code === '' ? [textOf(error) ?? []].flat() : textsIn(error);
+    const isKnown = (text: string): boolean => found.some((one) => one.text === text);
+    found.push(...texts.filter((text) => !isKnown(text)).map((text) => problem(code, text)));
+  }
   return found;
+}
+
+function problem(code: string, text: string): Thrown {
+  return { kind: 'http', code: code === 'unknown_task' ? 'task_not_found' : code, text };
+}
+
+/** Returns the texts that an expression can be; `constants` are the names of the file, each with its value. */
+function allTextsOf(node: Node | null, constants: readonly [string, Node][]): string[] {
+  const one = textOf(node);
+  if (one !== null) return [one];
+  if (node?.type === 'ConditionalExpression') {
+    return [node.consequent, node.alternate].flatMap((part) => allTextsOf(part, constants));
+  }
+  if (node?.type === 'LogicalExpression') {
+    return [node.left, node.right].flatMap((part) => allTextsOf(part, constants));
+  }
+  if (node?.type !== 'Identifier') return [];
+  const known = constants.filter(([name, { start }]) => name === node.name && start < node.start);
+  const [, value] = known.at(-1) ?? constants.find(([name]) => name === node.name) ?? [];
+  return value === undefined || value === node ? [] : allTextsOf(value, constants);
 }
 
 function refusalOf(node: NewExpression, source: string): Thrown[] {
   const [first, second] = node.arguments;
   const name = nameOf(node.callee);
-  if (name === 'Problem' && first !== undefined && second?.type === 'ObjectExpression') {
-    const text = textOf(propertyOf(second, 'error'));
-    return text === null ? [] : [{ kind: 'http', code: codeOf(first, source), text }];
-  }
   if (name === 'RpcError' && first !== undefined && isExpression(second)) {
     const text = textOf(second);
     return text === null ? [] : [{ kind: 'rpc', code: codeOf(first, source), text }];

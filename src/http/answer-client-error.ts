@@ -8,15 +8,21 @@ import type { RefusedRequest } from './wire/present-refusal.ts';
 
 /** The response for each of Node's error codes for unreadable requests. */
 const refusals: Record<string, RawRefusal> = {
-  HPE_HEADER_OVERFLOW: { status: 431, error: 'the headers of the request are too long' },
+  HPE_HEADER_OVERFLOW: {
+    code: 'headers_too_large',
+    error: 'the headers of the request are too long',
+  },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
-    status: 413,
+    code: 'body_too_large',
     error: 'the chunk extensions of the body are too long',
   },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: 'the request did not arrive in time' },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    code: 'request_timeout',
+    error: 'the request did not arrive in time',
+  },
 };
 
-const malformed: RawRefusal = { status: 400, error: 'the request is not valid HTTP' };
+const malformed: RawRefusal = { code: 'invalid_http', error: 'the request is not valid HTTP' };
 
 /** Number of bytes of the request line used to identify the surface. */
 const longestLine = 256;

@@ -5,7 +5,7 @@ import { holdOpen } from './hold-open.ts';
 import { problemOf } from './middleware/handle-errors.ts';
 import type { RoutedContext } from './request-state.ts';
 import { tellUsage } from './tell-usage.ts';
-import { Problem } from './wire/problem.ts';
+import { withMembers } from './wire/problem.ts';
 
 /**
  * Holds the request open until its task is final. Returns `null` if the client disconnects, which ends the wait and
@@ -24,8 +24,7 @@ export async function awaitTask(ctx: RoutedContext, id: string): Promise<Task | 
   } catch (error) {
     if (gone.signal.aborted) return null;
     if (!(error instanceof SystemError)) throw error;
-    const { status, body } = problemOf(error);
-    throw new Problem(status, { ...body, task_id: id });
+    throw withMembers(problemOf(error), { task_id: id });
   } finally {
     hold.release();
     ctx.res.off('close', leave);

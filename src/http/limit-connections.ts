@@ -147,13 +147,13 @@ export function mostConnections(openFiles: number = openFilesLimit()): number {
 }
 
 const tooMany: RawRefusal = {
-  status: 503,
+  code: 'too_many_connections',
   error: 'too many connections; try again',
   headers: ['Retry-After: 1'],
 };
 
 const tooSlow: RawRefusal = {
-  status: 408,
+  code: 'request_timeout',
   error: 'too many connections of this address wait for a request; send it at once',
 };
 

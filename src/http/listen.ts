@@ -7,7 +7,7 @@ import { answerClientErrors, type Exchange } from './answer-client-error.ts';
 import { proxyTrust } from './client-address.ts';
 import { limitConnections, mostConnections } from './limit-connections.ts';
 import { Lingering, type LingeringLimits } from './lingering.ts';
-import { rawRefusal } from './raw-refusal.ts';
+import { type RawRefusal, rawRefusal } from './raw-refusal.ts';
 import type { RequestState } from './request-state.ts';
 
 /** Number of further ports tried if the caller named no port (docs/contract/command.md). */
@@ -119,7 +119,10 @@ function createHardenedServer(
   return server;
 }
 
-const tunnel = { status: 501, error: 'CONNECT is not supported; this is no proxy' };
+const tunnel: RawRefusal = {
+  code: 'connect_unsupported',
+  error: 'CONNECT is not supported; this is no proxy',
+};
 
 /** Returns true if the body may be too long to be discarded for the next request of the connection. */
 function isLong({ headers }: IncomingMessage): boolean {

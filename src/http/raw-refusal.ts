@@ -1,9 +1,11 @@
 import { STATUS_CODES } from 'node:http';
+import type { AgentErrorCode } from './wire/error-codes.ts';
 import { presentRefusal, type RefusedRequest } from './wire/present-refusal.ts';
+import { Problem } from './wire/problem.ts';
 
 /** The refusal of a connection without a readable request. */
 export interface RawRefusal {
-  status: number;
+  code: AgentErrorCode;
   error: string;
   /** Headers in addition to the standard ones. */
   headers?: readonly string[];
@@ -16,12 +18,12 @@ export interface RawRefusal {
  * the connection afterwards.
  */
 export function rawRefusal(
-  { status, error, headers = [], asked }: RawRefusal,
+  { code, error, headers = [], asked }: RawRefusal,
   correlationId: string,
 ): string {
-  const plain = { error };
-  const refusal = asked === undefined ? plain : presentRefusal({ status, body: plain }, asked);
-  const body = JSON.stringify(refusal);
+  const problem = new Problem(code, error);
+  const { status } = problem;
+  const body = JSON.stringify(asked === undefined ? problem.body : presentRefusal(problem, asked));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `X-Correlation-ID: ${correlationId}`,

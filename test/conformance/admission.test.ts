@@ -83,7 +83,9 @@ describe('admission of an agent', () => {
     for (const [index, { status, headers, body }] of answers.entries()) {
       // Methods that the documents speak of have the body that they show; those of A2A are answered as JSON-RPC.
       const called = refusedAtDoor({ isRpc: true }, 402, refusal, 1);
-      expect({ status, body }).toEqual(index < 5 ? { status: 402, body: refusal } : called);
+      expect({ status, body }).toEqual(
+        index < 5 ? { status: 402, body: { ...refusal, code: 'admission_denied' } } : called,
+      );
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(headers.get('retry-after')).toMatch(/^\d+$/);
       expect(headers.get('x-content-type-options')).toBe('nosniff');

@@ -212,7 +212,10 @@ describe('the agent card', () => {
   it('answers 503 until the agent has its address', async () => {
     const { client } = await startTestSurface();
     const { status, body } = await client.get(canonical);
-    expect({ status, body }).toEqual({ status: 503, body: { error: 'the service is starting' } });
+    expect({ status, body }).toEqual({
+      status: 503,
+      body: { error: 'the service is starting', code: 'starting' },
+    });
   });
 
   it('contains no internal data', async () => {
@@ -329,7 +332,7 @@ describe('both paths of the card', () => {
       expect({ status, allow: headers.get('allow'), body }).toEqual({
         status: 405,
         allow: 'HEAD, GET',
-        body: { error: 'method not allowed' },
+        body: { error: 'method not allowed', code: 'method_not_allowed' },
       });
     }
   });

@@ -132,7 +132,10 @@ describe('a delegation on the approvals page', () => {
     const { status, body } = await ann.api('delegations', asked);
     expect([status, body]).toEqual([
       403,
-      { error: 'your sign-in is older than 10 minutes; sign out, sign in again and retry' },
+      {
+        error: 'your sign-in is older than 10 minutes; sign out, sign in again and retry',
+        code: 'recent_sign_in_required',
+      },
     ]);
   });
 
@@ -195,6 +198,7 @@ describe('the approvals page', () => {
       status: 503,
       body: {
         error: 'your account could not be checked at the issuer, so nothing has changed; try again',
+        code: 'issuer_unreachable',
       },
     });
     desk.issuer.isDown = false;

@@ -11,7 +11,10 @@ import {
 } from '../helpers/test-agent.ts';
 
 const script = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
-const forbidden = { status: 403, body: { error: 'approver not authorized' } };
+const forbidden = {
+  status: 403,
+  body: { error: 'approver not authorized', code: 'approver_not_authorized' },
+};
 
 const people = { ann: 'token-of-ann-1', bo: 'token-of-bo-22', cy: 'token-of-cy-333' };
 

@@ -179,7 +179,11 @@ describe('a provider that cannot be reached', () => {
       const answer = await agent.get('/tasks', { ...headers, ...workflow });
       expect(answer).toMatchObject({
         status: 401,
-        body: { error: 'unauthorized', message: expect.stringContaining('try again later') },
+        body: {
+          error: 'unauthorized',
+          code: 'unauthorized',
+          message: expect.stringContaining('try again later'),
+        },
       });
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
       const secret = (Object.values(headers)[0] ?? '').replace('Bearer ', '');

@@ -7,7 +7,7 @@ const token = 'canary-4f1d0c77-static-token';
 
 const unauthorized = (message: string) => ({
   status: 401,
-  body: { error: 'unauthorized', message },
+  body: { error: 'unauthorized', code: 'unauthorized', message },
 });
 const missing = unauthorized('send a bearer token in the Authorization header');
 /** The same as an error of JSON-RPC (docs/contract/a2a.md). */
@@ -16,7 +16,11 @@ const missingCall = {
   body: {
     jsonrpc: '2.0',
     id: null,
-    error: { code: -32000, message: missing.body.message, data: missing.body },
+    error: {
+      code: -32000,
+      message: missing.body.message,
+      data: { error: 'unauthorized', message: missing.body.message },
+    },
   },
 };
 const unknown = unauthorized('the bearer token is unknown');

@@ -59,7 +59,7 @@ describe('a decision under bind_approver', () => {
       for (const decision of ['approve', 'reject']) {
         expect(await caller.decide('t1', { decision, ...said })).toMatchObject({
           status: 403,
-          body: { error: 'approver not authorized' },
+          body: { error: 'approver not authorized', code: 'approver_not_authorized' },
         });
       }
     }

@@ -52,7 +52,7 @@ describe('a caller that disconnects while a task waits', () => {
     );
     expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject({
       status: 404,
-      body: { error: 'no pending deferral for task' },
+      body: { error: 'no pending deferral for task', code: 'deferral_not_found' },
     });
     expect((await agent.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
     expect(agent.folder.paid).toEqual([]);

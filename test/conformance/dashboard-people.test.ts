@@ -131,7 +131,10 @@ describe('the header of a person', () => {
       expect([401, 403]).toContain(answer.status);
     }
     const { body } = await agent.as(program).get('/tasks', naming({}));
-    expect(body).toEqual({ error: "only the daemon's own token may send X-Service-Person" });
+    expect(body).toEqual({
+      error: "only the daemon's own token may send X-Service-Person",
+      code: 'daemon_token_required',
+    });
     expect(agent.folder.paid).toEqual([]);
   });
 
@@ -146,6 +149,7 @@ describe('the header of a person', () => {
       status: 403,
       body: {
         error: `the agent accepts no people of the dashboard; set auth.dashboard_issuer to ${issuer} in its service.yaml`,
+        code: 'dashboard_not_accepted',
       },
     });
   });

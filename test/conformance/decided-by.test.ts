@@ -98,7 +98,7 @@ describe('the decisions of a caller', () => {
     const agent = await startTestAgent(deferring());
     expect(await agent.get('/deferrals?decided_by=ann')).toMatchObject({
       status: 400,
-      body: { error: 'decided_by must be me' },
+      body: { error: 'decided_by must be me', code: 'invalid_query' },
     });
   });
 });

@@ -43,8 +43,8 @@ describe('several decisions', () => {
       null,
     ]);
     const decided = { decided_at: expect.any(String), approver: 'ann' };
-    const invalid = { error: 'decision must be "approve" or "reject"' };
-    const notPending = { error: 'no pending deferral for task' };
+    const invalid = { error: 'decision must be "approve" or "reject"', code: 'invalid_body' };
+    const notPending = { error: 'no pending deferral for task', code: 'deferral_not_found' };
     const resolved = { approver: 'ann', status: 'resolved' };
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -74,20 +74,30 @@ describe('several decisions', () => {
           status: 409,
           body: {
             error: 'the pending call has other arguments; review them before you decide',
+            code: 'arguments_differ',
             args_sha256: three.pins.args_sha256,
           },
         },
-        { task_id: 't3', status: 400, body: { error: unpinned } },
-        { task_id: 't3', status: 400, body: { error: unpinned } },
+        { task_id: 't3', status: 400, body: { error: unpinned, code: 'unpinned_approval' } },
+        { task_id: 't3', status: 400, body: { error: unpinned, code: 'unpinned_approval' } },
         {
           task_id: 't1',
           status: 409,
-          body: { error: 'deferral already decided', decision: 'approve', ...decided },
+          body: {
+            error: 'deferral already decided',
+            code: 'already_decided',
+            decision: 'approve',
+            ...decided,
+          },
         },
         { task_id: 'unknown', status: 404, body: notPending },
         { task_id: 'a/b', status: 404, body: notPending },
         { task_id: 't3', status: 400, body: invalid },
-        { task_id: null, status: 400, body: { error: 'task_id must be a string' } },
+        {
+          task_id: null,
+          status: 400,
+          body: { error: 'task_id must be a string', code: 'invalid_body' },
+        },
         { task_id: null, status: 400, body: invalid },
       ],
     });
@@ -107,7 +117,7 @@ describe('several decisions', () => {
     const agent = await startTestAgent(deferring());
     expect(await agent.post('/deferrals/decisions', sent)).toMatchObject({
       status: 400,
-      body: { error: 'decisions must be a list of at most 100 decisions' },
+      body: { error: 'decisions must be a list of at most 100 decisions', code: 'invalid_body' },
     });
   });
 
@@ -131,7 +141,7 @@ describe('several decisions', () => {
       { ...approve, approver_email: 'ann@example.com' },
     ]);
     expect(body.decisions).toMatchObject([
-      { status: 403, body: { error: 'approver not authorized' } },
+      { status: 403, body: { error: 'approver not authorized', code: 'approver_not_authorized' } },
       { status: 200, body: { status: 'resolved' } },
     ]);
     await done;

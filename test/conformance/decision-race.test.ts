@@ -26,6 +26,7 @@ it('exactly one of a hundred decisions counts, for any mix', async () => {
     for (const { body } of losers) {
       expect(body).toEqual({
         error: 'deferral already decided',
+        code: 'already_decided',
         decision,
         approver,
         decided_at: losers[0]?.body.decided_at,

@@ -9,9 +9,18 @@ import {
 } from '../helpers/test-agent.ts';
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
-const invalid = { status: 400, body: { error: 'decision must be "approve" or "reject"' } };
-const notPending = { status: 404, body: { error: 'no pending deferral for task' } };
-const forbidden = { status: 403, body: { error: 'approver not authorized' } };
+const invalid = {
+  status: 400,
+  body: { error: 'decision must be "approve" or "reject"', code: 'invalid_body' },
+};
+const notPending = {
+  status: 404,
+  body: { error: 'no pending deferral for task', code: 'deferral_not_found' },
+};
+const forbidden = {
+  status: 403,
+  body: { error: 'approver not authorized', code: 'approver_not_authorized' },
+};
 
 /** Sends a task and resolves once it waits; `held` is its answer. */
 async function parked(
@@ -36,6 +45,9 @@ describe('an incomplete decision', () => {
     };
   });
 
+  /** Bodies that are not JSON as it is read. */
+  const unread = /^\{"(decision":$|__proto__|decision":"approve","x":\[)/;
+
   it.each([
     ['nothing', undefined],
     ['an empty object', {}],
@@ -53,7 +65,9 @@ describe('an incomplete decision', () => {
     ['65 levels', `{"decision":"approve","x":${'['.repeat(64)}${']'.repeat(64)}}`],
   ])('%s is 400, for any caller and task', async (_, body) => {
     for (const id of ['t1', 'unknown', 'a%2Fb']) {
-      expect(await agent.post(`/tasks/${id}/decisions`, body)).toMatchObject(invalid);
+      const answer = await agent.post(`/tasks/${id}/decisions`, body);
+      const code = unread.test(String(body)) ? 'invalid_json' : 'invalid_body';
+      expect(answer).toMatchObject({ ...invalid, body: { ...invalid.body, code } });
     }
     expect(await agent.reached('t1', 'deferred')).toMatchObject({ id: 't1' });
   });
@@ -181,6 +195,7 @@ describe('a decision that counts', () => {
         status: 409,
         body: {
           error: 'deferral already decided',
+          code: 'already_decided',
           decision,
           approver: 'ann',
           decided_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -212,6 +227,7 @@ describe('a decision that counts', () => {
       status: 409,
       body: {
         error: 'the pending call would run something else; review it before you decide',
+        code: 'runs_differ',
         runs_sha256,
       },
     });
@@ -228,6 +244,7 @@ describe('a decision that counts', () => {
       status: 409,
       body: {
         error: 'another deferral is pending for the task; review it before you decide',
+        code: 'deferral_differs',
         deferral_id: deferral.id,
       },
     });
@@ -235,6 +252,7 @@ describe('a decision that counts', () => {
       status: 409,
       body: {
         error: 'the pending call has other arguments; review them before you decide',
+        code: 'arguments_differ',
         args_sha256: deferral.args_sha256,
       },
     });

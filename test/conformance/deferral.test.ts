@@ -210,7 +210,7 @@ describe('a held call', () => {
     expect(textOf({ body: failed })).toBe('defer: no decision within 150ms (auto-deny)');
     expect(await agent.decide('t1', { decision: 'approve' })).toMatchObject({
       status: 404,
-      body: { error: 'no pending deferral for task' },
+      body: { error: 'no pending deferral for task', code: 'deferral_not_found' },
     });
     expect(agent.folder.paid).toEqual([]);
     const lines = agent.audit('t1');

@@ -40,7 +40,7 @@ describe('an agent that is stopped', () => {
       ] as const) {
         expect(await held).toMatchObject({
           status: 503,
-          body: { error: 'service is shutting down', task_id },
+          body: { error: 'service is shutting down', code: 'shutting_down', task_id },
         });
       }
       expect(await stream.rest()).toEqual([]);
@@ -62,7 +62,7 @@ describe('an agent that is stopped', () => {
     expect((await agent.get('/healthz')).status).toBe(200);
     expect(await agent.post('/tasks/send', { message: saying('hi') })).toMatchObject({
       status: 503,
-      body: { error: 'service is shutting down' },
+      body: { error: 'service is shutting down', code: 'shutting_down' },
     });
     expect((await agent.post('/tasks/sendSubscribe', { message: saying('hi') })).status).toBe(503);
     expect((await agent.rpc('tasks/send', { message: saying('hi') })).status).toBe(503);
@@ -84,7 +84,7 @@ describe('an agent that is stopped', () => {
     agent.signal('SIGTERM');
     expect(await working).toMatchObject({
       status: 503,
-      body: { error: 'service is shutting down', task_id: 't1' },
+      body: { error: 'service is shutting down', code: 'shutting_down', task_id: 't1' },
     });
     expect(await agent.ended()).toBe(0);
     const again = await runAgent(agent.folder);

@@ -137,6 +137,7 @@ describe('an approval that changes the arguments', () => {
         body: {
           error:
             'only an approval under a rule with edit: true may change the arguments; leave args out',
+          code: 'not_editable',
         },
       });
     }
@@ -174,7 +175,7 @@ describe('an approval that changes the arguments', () => {
     const { done } = await parked(agent);
     expect(await agent.decide('t1', approve(cy, { amount: 'x' }))).toMatchObject({
       status: 403,
-      body: { error: 'approver not authorized' },
+      body: { error: 'approver not authorized', code: 'approver_not_authorized' },
     });
     await agent.post('/tasks/t1/cancel');
     await done;

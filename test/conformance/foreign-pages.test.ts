@@ -31,9 +31,11 @@ async function waiting(server: object = {}): Promise<{ agent: TestAgent; port: s
 const elsewhere = {
   error:
     'without a token the agent answers to no such host name; call it by its address, sign in, or set server.public_url',
+  code: 'forbidden_host',
 };
 const unlisted = {
   error: 'pages of this origin may not call; list it in server.cors_origins',
+  code: 'forbidden_origin',
 };
 
 describe('an agent without sign-in', () => {

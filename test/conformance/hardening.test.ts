@@ -63,7 +63,7 @@ it('the agent answers 503 without free file descriptors, and recovers', async ()
   const refused: RawAnswer = await rawRequest(url, request);
   expect([refused.status, refused.body, refused.headers['retry-after']]).toEqual([
     503,
-    '{"error":"too many connections; try again"}',
+    '{"error":"too many connections; try again","code":"too_many_connections"}',
     '1',
   ]);
   held.push(...(await Promise.all(Array.from({ length: 300 }, () => hold(url, 9)))));

@@ -156,7 +156,10 @@ describe('an approved hold', () => {
     for (const status of ['succeeded', 'failed']) {
       expect(await agent.post(`/holds/${id}/outcome`, { status })).toMatchObject({
         status: 409,
-        body: { error: 'the call was not received yet; GET the hold before its call runs' },
+        body: {
+          error: 'the call was not received yet; GET the hold before its call runs',
+          code: 'call_not_received',
+        },
       });
     }
     expect((await agent.get(`/holds/${id}`)).body).toMatchObject({

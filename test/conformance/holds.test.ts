@@ -142,6 +142,7 @@ describe('a request for a call', () => {
       status: 409,
       body: {
         error: 'the key s-1:1 belongs to a hold of another call; choose another key',
+        code: 'idempotency_key_reused',
         hold_id: id,
       },
     });
@@ -217,7 +218,11 @@ describe('a waiting hold', () => {
     expect((await agent.post(`/holds/${id}/outcome`, outcome)).status).toBe(200);
     expect(await agent.post(`/holds/${id}/outcome`, { status: 'succeeded' })).toMatchObject({
       status: 409,
-      body: { error: 'the hold has another outcome, and only the first one counts', outcome },
+      body: {
+        error: 'the hold has another outcome, and only the first one counts',
+        code: 'outcome_differs',
+        outcome,
+      },
     });
     expect(story(agent, id)).toEqual([
       ...['session_start', 'call_ruled', 'hold_deferred', 'hold_deferred_decision'],
@@ -240,7 +245,11 @@ describe('a waiting hold', () => {
     expect([body.status, 'args' in body]).toEqual([status, false]);
     expect(await agent.post(`/holds/${id}/outcome`, { status: 'succeeded' })).toMatchObject({
       status: 409,
-      body: { error: `the call may not run, since its hold is ${status}`, status },
+      body: {
+        error: `the call may not run, since its hold is ${status}`,
+        code: 'call_not_approved',
+        status,
+      },
     });
     expect((await decide(agent, id, 'approve')).status).toBe(what === 'reject' ? 409 : 404);
   });
@@ -443,11 +452,14 @@ describe('a claim', () => {
     const error = expect.stringMatching(/^claim must /);
     expect(await agent.post('/holds', { ...ls, claim })).toMatchObject({
       status: 400,
-      body: { error },
+      body: { error, code: 'invalid_body' },
     });
     const { body } = await agent.post('/holds', ls);
     const path = `/holds/${body.hold_id}?claim=${encodeURIComponent(claim)}`;
-    expect(await agent.get(path)).toMatchObject({ status: 400, body: { error } });
+    expect(await agent.get(path)).toMatchObject({
+      status: 400,
+      body: { error, code: 'invalid_query' },
+    });
   });
 });
 
@@ -459,6 +471,7 @@ describe('a gate', () => {
     }
     expect((await agent.post('/holds/nope/outcome', { status: 'failed' })).body).toEqual({
       error: 'hold not found',
+      code: 'hold_not_found',
     });
   });
 

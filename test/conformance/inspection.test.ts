@@ -13,7 +13,10 @@ it('inspection is off without the inspector, for every caller', async () => {
   const { status, body } = await agent.get('/tasks/r1/inspection');
   expect({ status, body }).toEqual({
     status: 409,
-    body: { error: 'the inspector of this agent is off; start the agent with --inspect' },
+    body: {
+      error: 'the inspector of this agent is off; start the agent with --inspect',
+      code: 'inspection_off',
+    },
   });
 });
 
@@ -37,7 +40,7 @@ it('inspection shows the path of a waiting and of an ended task, also after a re
   const ended = await agent.get('/tasks/r1/inspection');
   expect(await agent.get('/tasks/none/inspection')).toMatchObject({
     status: 404,
-    body: { error: 'task not found' },
+    body: { error: 'task not found', code: 'task_not_found' },
   });
   await agent.close();
 

@@ -293,7 +293,10 @@ describe('access to the MCP endpoint', () => {
     });
     expect([answer.status, await answer.json()]).toEqual([
       404,
-      { error: 'there is no such session; begin another with initialize' },
+      {
+        error: 'there is no such session; begin another with initialize',
+        code: 'mcp_session_not_found',
+      },
     ]);
     const bob = await mcpClient(agent, 'the-token-of-bob');
     const stolen = bob.callTool({ name: 'echo', arguments: {}, _meta: { task_id: id } });
@@ -392,12 +395,15 @@ describe('access to the MCP endpoint', () => {
       await agent.post('/mcp', [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }]),
     ).toMatchObject({
       status: 400,
-      body: { error: 'send one JSON-RPC message as the body' },
+      body: { error: 'send one JSON-RPC message as the body', code: 'invalid_body' },
     });
     expect(await agent.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' })).toMatchObject(
       {
         status: 400,
-        body: { error: 'send the Mcp-Session-Id that initialize was answered with' },
+        body: {
+          error: 'send the Mcp-Session-Id that initialize was answered with',
+          code: 'mcp_session_required',
+        },
       },
     );
   });

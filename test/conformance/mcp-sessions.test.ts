@@ -105,7 +105,7 @@ it('an extremely long message id is refused', async () => {
   const answer = await post(agent, 'the-token-of-ann', { ...greeting, id: 'x'.repeat(257) });
   expect([answer.status, await answer.json()]).toEqual([
     400,
-    { error: 'the id of a JSON-RPC message has at most 256 characters' },
+    { error: 'the id of a JSON-RPC message has at most 256 characters', code: 'invalid_body' },
   ]);
 });
 
@@ -116,12 +116,15 @@ it('an extremely long initialization is refused', async () => {
   const answer = await post(agent, 'the-token-of-ann', long);
   expect([answer.status, await answer.json()]).toEqual([
     413,
-    { error: 'the body is longer than 16384 bytes' },
+    { error: 'the body is longer than 16384 bytes', code: 'body_too_large' },
   ]);
 });
 
 const list = { id: 2, method: 'tools/list' };
-const noSession = { error: 'there is no such session; begin another with initialize' };
+const noSession = {
+  error: 'there is no such session; begin another with initialize',
+  code: 'mcp_session_not_found',
+};
 
 it('a session of the earlier daemon is answered, for its owner only', async () => {
   const folder = new AgentFolder({ ...held, auth, server });

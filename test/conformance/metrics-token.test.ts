@@ -21,7 +21,7 @@ const providers = [{ type: 'static_token', name: 'ops', settings: { token_env: '
 
 const unauthorized = (message: string) => ({
   status: 401,
-  body: { error: 'unauthorized', message },
+  body: { error: 'unauthorized', code: 'unauthorized', message },
 });
 const missing = unauthorized('send a bearer token in the Authorization header');
 const unknown = unauthorized('the bearer token is unknown');

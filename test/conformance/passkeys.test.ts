@@ -53,7 +53,10 @@ function decisionLines(agent: TestAgent) {
 }
 
 const approve = { decision: 'approve' };
-const noPasskey = { error: 'this call needs a passkey; approve it on the approvals page' };
+const noPasskey = {
+  error: 'this call needs a passkey; approve it on the approvals page',
+  code: 'passkey_required',
+};
 
 describe('a rule with require_passkey', () => {
   it('refuses an approval by every other way, and accepts a rejection', async () => {
@@ -117,6 +120,7 @@ describe('a rule with require_passkey', () => {
     const notAsked = {
       error:
         'the passkey answers no open question about this decision, so nothing was decided; try again',
+      code: 'passkey_refused',
     };
     const failed = { error: 'the passkey did not confirm this decision; try again' };
     const reject = { decision: 'reject', ...pinned, note: 'no' };
@@ -133,7 +137,8 @@ describe('a rule with require_passkey', () => {
     ];
     for (const [deviation, by, error] of attempts) {
       const { answer, sent } = await confirmed(ann, by, decision, deviation);
-      expect({ status: answer.status, body: answer.body }).toEqual({ status: 403, body: error });
+      const body = { ...error, code: 'passkey_refused' };
+      expect({ status: answer.status, body: answer.body }).toEqual({ status: 403, body });
       const again = await ann.api('tasks/t1/decisions', sent);
       expect({ status: again.status, body: again.body }).toEqual({ status: 403, body: notAsked });
     }

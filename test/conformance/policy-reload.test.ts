@@ -256,6 +256,7 @@ describe('the mode manual', () => {
       409,
       {
         error: `${unusable.body.problems[0]}; the policy in force stays`,
+        code: 'policy_invalid',
         problems: [expect.stringMatching(/^service\.yaml:1:\d+: /)],
       },
     ]);

@@ -26,7 +26,10 @@ async function agentWithCall(): Promise<{ agent: TestAgent; call: string; path: 
   const path = `/tasks/t1/calls/${call}/receipt`;
   expect(await agent.get(path)).toMatchObject({
     status: 409,
-    body: { error: 'the call has not ended; ask for its receipt when it has' },
+    body: {
+      error: 'the call has not ended; ask for its receipt when it has',
+      code: 'call_running',
+    },
   });
   await agent.decide('t1', { decision: 'approve', approver: 'ann', note: 'fine' });
   await sent;
@@ -207,6 +210,7 @@ describe.skipIf(isOverPostgres)('a receipt of a log that was changed without its
       body: {
         error:
           'lines of this call are not signed, so it has no receipt: it began before the log was signed',
+        code: 'call_not_signed',
       },
     });
   });
@@ -218,11 +222,11 @@ describe('a missing receipt', () => {
     await agent.send('t1', [{ say: 'hello' }]);
     expect(await agent.get('/tasks/none/calls/x/receipt')).toMatchObject({
       status: 404,
-      body: { error: 'task not found' },
+      body: { error: 'task not found', code: 'task_not_found' },
     });
     expect(await agent.get('/tasks/t1/calls/x/receipt')).toMatchObject({
       status: 404,
-      body: { error: 'the log of this agent has no such call of the task' },
+      body: { error: 'the log of this agent has no such call of the task', code: 'call_not_found' },
     });
     const unsigned = await startTestAgent();
     await unsigned.send('t1', script);
@@ -231,6 +235,7 @@ describe('a missing receipt', () => {
       body: {
         error:
           'this agent does not sign its log, so it has no receipts; set audit.sign: true in service.yaml and restart it',
+        code: 'log_not_signed',
       },
     });
   });

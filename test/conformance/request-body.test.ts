@@ -16,7 +16,7 @@ async function launch(): Promise<() => Promise<void>> {
 describe('a body that cannot be read', () => {
   beforeAll(launch);
 
-  const malformed = { error: 'the body is not valid JSON' };
+  const malformed = { error: 'the body is not valid JSON', code: 'invalid_json' };
   const tooDeep = { error: 'the JSON is nested deeper than 64 levels' };
   it.each([
     ['cut short', '{"message":', 400, malformed],
@@ -57,7 +57,7 @@ describe('a body that cannot be read', () => {
     const body = Buffer.from('{"message":{"parts":[{"kind":"text","text":"\xff"}]}}', 'latin1');
     expect(await agent.post('/tasks/send', body as never)).toMatchObject({
       status: 400,
-      body: { error: 'the body is not valid UTF-8' },
+      body: { error: 'the body is not valid UTF-8', code: 'invalid_json' },
     });
   });
 
@@ -118,7 +118,7 @@ describe('a body that cannot be read', () => {
     const body = JSON.stringify({ message: saying('hi') });
     expect(await agent.post('/tasks/send', body, { 'content-type': type })).toMatchObject({
       status: 415,
-      body: { error: 'send the body as application/json' },
+      body: { error: 'send the body as application/json', code: 'unsupported_media_type' },
     });
   });
 
@@ -126,7 +126,7 @@ describe('a body that cannot be read', () => {
     const headers = { 'content-encoding': 'rot13' };
     expect(await agent.post('/tasks/send', '{}', headers)).toMatchObject({
       status: 415,
-      body: { error: 'the content encoding is unknown' },
+      body: { error: 'the content encoding is unknown', code: 'unsupported_media_type' },
     });
   });
 
@@ -145,7 +145,10 @@ describe('the length of a body', () => {
     const empty = JSON.stringify({ id: 'big', message: saying('') });
     return JSON.stringify({ id: 'big', message: saying('x'.repeat(bytes - empty.length)) });
   };
-  const refusal = { status: 413, body: { error: `the body is longer than ${limit} bytes` } };
+  const refusal = {
+    status: 413,
+    body: { error: `the body is longer than ${limit} bytes`, code: 'body_too_large' },
+  };
 
   it('may be 2 MiB and no byte more', async () => {
     expect((await agent.post('/tasks/send', sized(limit))).status).toBe(200);

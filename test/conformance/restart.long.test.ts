@@ -48,7 +48,7 @@ describe('a task that waited when the process was killed', () => {
     ]);
     expect(await second.decide('t1', { decision: 'approve' })).toMatchObject({
       status: 404,
-      body: { error: 'no pending deferral for task' },
+      body: { error: 'no pending deferral for task', code: 'deferral_not_found' },
     });
     expect((await second.get('/deferrals')).body).toEqual({ deferrals: [], total: 0 });
     expect(story(readAudit(second.auditPath, 't1')).slice(-2)).toEqual([
@@ -223,6 +223,7 @@ describe('a tool that ran when the process was killed', () => {
     expect(textOf({ body: await reached(second, 't1', 'failed') })).toBe(unknown);
     expect((await second.decide('t1', { decision: 'approve' })).body).toMatchObject({
       error: 'deferral already decided',
+      code: 'already_decided',
       approver: 'ann',
     });
   });

@@ -66,7 +66,10 @@ describe('a known path', () => {
     ['PURGE', '/', 'HEAD, GET, POST'],
   ])('%s %s answers 405 with Allow', async (method, path, allow) => {
     const { status, headers, body } = await agent.request(method, path);
-    expect({ status, body }).toEqual({ status: 405, body: { error: 'method not allowed' } });
+    expect({ status, body }).toEqual({
+      status: 405,
+      body: { error: 'method not allowed', code: 'method_not_allowed' },
+    });
     expect(methodsOf(headers)).toEqual(allow.split(', ').toSorted());
   });
 
@@ -116,8 +119,8 @@ describe('an unknown path', () => {
     const isKnown = method === 'POST' && path === '/tasks/done';
     expect({ status, body }).toEqual(
       isKnown
-        ? { status: 405, body: { error: 'method not allowed' } }
-        : { status: 404, body: { error: 'not found' } },
+        ? { status: 405, body: { error: 'method not allowed', code: 'method_not_allowed' } }
+        : { status: 404, body: { error: 'not found', code: 'not_found' } },
     );
   });
 });
@@ -134,13 +137,13 @@ describe('a missing task', () => {
     '..%5c',
   ];
   it.each(ids)('GET, cancel and events of %s answer 404', async (id) => {
-    const notFound = { status: 404, body: { error: 'task not found' } };
+    const notFound = { status: 404, body: { error: 'task not found', code: 'task_not_found' } };
     expect(await agent.get(`/tasks/${id}`)).toMatchObject(notFound);
     expect(await agent.post(`/tasks/${id}/cancel`)).toMatchObject(notFound);
     expect(await agent.get(`/tasks/${id}/events`)).toMatchObject(notFound);
     expect(await agent.decide(id, { decision: 'approve' })).toMatchObject({
       status: 404,
-      body: { error: 'no pending deferral for task' },
+      body: { error: 'no pending deferral for task', code: 'deferral_not_found' },
     });
   });
 
@@ -149,14 +152,14 @@ describe('a missing task', () => {
     async (path) => {
       const { status, body } = await agent.get(path);
       expect([400, 404, 405]).toContain(status);
-      expect(body).toEqual({ error: expect.any(String) });
+      expect(body).toEqual({ error: expect.any(String), code: expect.any(String) });
     },
   );
 
   it('an unknown deferral is 404', async () => {
     expect(await agent.get('/deferrals/none')).toMatchObject({
       status: 404,
-      body: { error: 'no pending deferral with this id' },
+      body: { error: 'no pending deferral with this id', code: 'deferral_not_found' },
     });
   });
 });

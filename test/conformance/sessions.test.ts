@@ -61,7 +61,7 @@ describe('GET /sessions', () => {
     expect((await bob!.get('/sessions')).body.sessions).toMatchObject([{ preview: 'let me in' }]);
     expect(await bob!.get('/sessions/c-2')).toMatchObject({
       status: 404,
-      body: { error: 'session not found' },
+      body: { error: 'session not found', code: 'session_not_found' },
     });
     expect((await new AgentClient(agent.url, null).get('/sessions/c-1')).status).toBe(401);
     expect((await ann!.get('/sessions?limit=0')).status).toBe(400);
@@ -79,7 +79,7 @@ describe('GET /sessions', () => {
     expect(next).toEqual({ sessions: [expect.objectContaining({ id: 'one' })] });
     expect(await agent.get('/sessions?cursor=3')).toMatchObject({
       status: 400,
-      body: { error: 'cursor must be the next_cursor of the page before' },
+      body: { error: 'cursor must be the next_cursor of the page before', code: 'invalid_cursor' },
     });
   });
 

@@ -76,6 +76,7 @@ describe('a Slack user group of approvers', () => {
       {
         error:
           'the members of a group of approvers could not be checked, so nothing was decided; try again',
+        code: 'unchecked',
       },
     ]);
     expect(decisionsOf(chat)).toEqual([]);

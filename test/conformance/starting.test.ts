@@ -2,7 +2,10 @@ import { expect, it } from 'vitest';
 import { playing } from '../helpers/agent-client.ts';
 import { startTestSurface } from '../helpers/test-surface.ts';
 
-const starting = { status: 503, body: { error: 'service is starting; try again in a moment' } };
+const starting = {
+  status: 503,
+  body: { error: 'service is starting; try again in a moment', code: 'starting' },
+};
 
 it('every transport answers 503 while interrupted tasks are handled', async () => {
   const { client } = await startTestSurface({ isStarted: false });

@@ -86,7 +86,7 @@ describe('GET /tasks/{id}?history=states', () => {
     for (const value of ['true', 'state', 'states,states', '1']) {
       expect(await agent.get(`/tasks/t1?history=${value}`)).toMatchObject({
         status: 400,
-        body: { error: 'history must be states' },
+        body: { error: 'history must be states', code: 'invalid_query' },
       });
     }
     expect(await agent.get('/tasks/t1?history=states&history=states')).toMatchObject({
@@ -94,7 +94,7 @@ describe('GET /tasks/{id}?history=states', () => {
     });
     expect(await agent.get('/tasks/none?history=states')).toMatchObject({
       status: 404,
-      body: { error: 'task not found' },
+      body: { error: 'task not found', code: 'task_not_found' },
     });
   });
 });

@@ -22,6 +22,7 @@ function trusting({ issuer }: IdentityProvider): ServiceSettings {
 
 const body = {
   error: 'step_up_required',
+  code: 'step_up_required',
   tool: 'pay',
   required_acr: 'urn:high',
   reason: 'acr "urn:low" does not satisfy "urn:high"',
@@ -132,7 +133,10 @@ describe('a refused token', () => {
     const agent = await startTestAgent(trusting(provider));
     const token = await tokenOf(provider);
     const answer = await agent.as(token).send('t1', script);
-    expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized', message }]);
+    expect([answer.status, answer.body]).toEqual([
+      401,
+      { error: 'unauthorized', code: 'unauthorized', message },
+    ]);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect((await agent.as(agent.token).get('/tasks/t1')).status).toBe(404);
     expect(JSON.stringify([answer.body, agent.log])).not.toContain(token.slice(0, 20));

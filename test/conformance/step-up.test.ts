@@ -48,7 +48,7 @@ describe('a tool that requires a higher assurance level', () => {
     const answer = await agent.as(tokens[caller]).send('t1', script);
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 401,
-      body: body(reason),
+      body: { ...body(reason), code: 'step_up_required' },
     });
     expect(answer.headers.get('www-authenticate')).toBe(
       'Bearer error="step_up_required", acr_values="high"',

@@ -101,7 +101,10 @@ describe.skipIf(isOverPostgres)('a damaged store file', () => {
     const { status, body } = await agent.get('/readyz');
     expect([status, body]).toEqual([
       503,
-      { error: 'the service is starting, shutting down, or cannot record anything' },
+      {
+        error: 'the service is starting, shutting down, or cannot record anything',
+        code: 'not_ready',
+      },
     ]);
     expect((await agent.send('new', [{ say: 'x' }])).status).toBe(503);
     expect((await agent.decide('held', { decision: 'approve' })).status).toBe(503);

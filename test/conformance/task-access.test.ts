@@ -54,7 +54,7 @@ interface Given {
 }
 
 const hook = 'http://127.0.0.1:1/';
-const notFound = { status: 404, body: { error: 'task not found' } };
+const notFound = { status: 404, body: { error: 'task not found', code: 'task_not_found' } };
 const rpcNotFound = {
   status: 200,
   body: {

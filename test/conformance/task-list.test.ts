@@ -157,7 +157,10 @@ describe('historyLength', () => {
   it.each(['-1', '1.5', 'x', '1&historyLength=2', '10000000'])('of %s is refused', async (text) => {
     expect(await agent.get(`/tasks/t1?historyLength=${text}`)).toMatchObject({
       status: 400,
-      body: { error: 'historyLength must be a whole number from 0 to 1000000' },
+      body: {
+        error: 'historyLength must be a whole number from 0 to 1000000',
+        code: 'invalid_query',
+      },
     });
   });
 });
@@ -190,7 +193,7 @@ describe('decisions', () => {
   it.each(['1', 'yes', 'true&decisions=true'])('of %s are refused', async (text) => {
     expect(await agent.get(`/tasks/t1?decisions=${text}`)).toMatchObject({
       status: 400,
-      body: { error: 'decisions must be true or false' },
+      body: { error: 'decisions must be true or false', code: 'invalid_query' },
     });
   });
 });

@@ -27,7 +27,7 @@ function startAgent(task_access: string, rule: object = {}): Promise<TestAgent> 
   });
 }
 
-const notFound = { status: 404, body: { error: 'task not found' } };
+const notFound = { status: 404, body: { error: 'task not found', code: 'task_not_found' } };
 
 describe('a task of an organisation', () => {
   it('stays in it, whoever runs it again', async () => {
@@ -92,7 +92,7 @@ describe('with task_access requester', () => {
     const said = { decision: 'approve', approver: 'Kim', approver_email: 'kim@acme.example' };
     expect(await agent.as(tokenOf('lee')).decide('order-1', said)).toMatchObject({
       status: 404,
-      body: { error: 'no pending deferral for task' },
+      body: { error: 'no pending deferral for task', code: 'deferral_not_found' },
     });
     expect((await agent.as(tokenOf('kim')).decide('order-1', said)).status).toBe(200);
     expect((await held).body.status.state).toBe('completed');
@@ -114,7 +114,7 @@ describe('with task_access requester', () => {
     await held;
     expect(await decide('lee')).toMatchObject({
       status: 409,
-      body: { error: 'deferral already decided', decision: 'approve' },
+      body: { error: 'deferral already decided', code: 'already_decided', decision: 'approve' },
     });
     expect(await decide('joe')).toMatchObject({ status: 404 });
     expect(await agent.as(tokenOf('lee')).get('/tasks/order-1')).toMatchObject(notFound);

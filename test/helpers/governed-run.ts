@@ -97,7 +97,7 @@ const sendings: Record<
       body:
         stepUp === undefined
           ? expectedTask(id, message, outcome)
-          : { error: 'step_up_required', ...stepUp },
+          : { error: 'step_up_required', code: 'step_up_required', ...stepUp },
     });
   },
   async 'JSON-RPC'(caller, message, outcome) {

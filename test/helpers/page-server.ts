@@ -75,7 +75,7 @@ export class PageServer {
     // Every answer, the stream's too, is of one clock.
     response.setHeader('date', new Date(Date.now() + this.ahead).toUTCString());
     if (this.token !== null && request.headers.authorization !== `Bearer ${this.token}`) {
-      return this.#json(response, 401, { error: 'unauthorized' });
+      return this.#json(response, 401, { error: 'unauthorized', code: 'unauthorized' });
     }
     if (url.pathname === '/api/events') return this.#stream(request, response);
     response.once('close', () => {

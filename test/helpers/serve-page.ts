@@ -36,7 +36,7 @@ export async function servePage(api: PageApi): Promise<PageServer> {
     if (body instanceof Response) return sendResponse(body, response);
     response.setHeader('Content-Type', 'application/json');
     response.statusCode = body === undefined ? 404 : 200;
-    response.end(JSON.stringify(body ?? { error: 'task not found' }));
+    response.end(JSON.stringify(body ?? { error: 'task not found', code: 'task_not_found' }));
   }
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {

@@ -42,7 +42,7 @@ describe('a request for an upgrade', () => {
     expect(await rawRequest(client.url, request)).toMatchObject({
       status: 501,
       headers: hardened,
-      body: '{"error":"CONNECT is not supported; this is no proxy"}',
+      body: '{"error":"CONNECT is not supported; this is no proxy","code":"connect_unsupported"}',
     });
     expect((await client.get('/healthz')).status).toBe(200);
   });
@@ -53,7 +53,7 @@ describe('a request for an upgrade', () => {
     expect(await rawRequest(client.url, request)).toMatchObject({
       status: 417,
       headers: hardened,
-      body: '{"error":"the request expects something else than 100-continue; send no Expect"}',
+      body: '{"error":"the request expects something else than 100-continue; send no Expect","code":"unsupported_expectation"}',
     });
   });
 
@@ -155,7 +155,7 @@ describe('bytes that are not a request', () => {
     socket.write(head('GET /healthz HTTP/1.1', 'Host: a'));
     await once(socket, 'close');
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
-    expect(text).toMatch(/\{"error":"the request is not valid HTTP"\}$/);
+    expect(text).toMatch(/\{"error":"the request is not valid HTTP","code":"invalid_http"\}$/);
   });
 
   it('are refused in the extensions of a chunk', async () => {
@@ -164,7 +164,7 @@ describe('bytes that are not a request', () => {
     expect(await rawRequest(client.url, request)).toMatchObject({
       status: 413,
       headers: hardened,
-      body: '{"error":"the chunk extensions of the body are too long"}',
+      body: '{"error":"the chunk extensions of the body are too long","code":"body_too_large"}',
     });
   });
 });

@@ -54,11 +54,11 @@ const refused = {
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
     'content-type': 'application/json; charset=utf-8',
-    'content-length': '43',
+    'content-length': '73',
     'retry-after': '1',
     connection: 'close',
   },
-  body: '{"error":"too many connections; try again"}',
+  body: '{"error":"too many connections; try again","code":"too_many_connections"}',
 };
 
 it('one connection too many gets 503, and the next is served once there is a place', async () => {

@@ -10,6 +10,7 @@ import { listen } from '../../src/http/listen.ts';
 import { handleErrors } from '../../src/http/middleware/handle-errors.ts';
 import { readJson } from '../../src/http/middleware/read-json.ts';
 import type { RequestState } from '../../src/http/request-state.ts';
+import { type ErrorCode, errorCodes } from '../../src/http/wire/error-codes.ts';
 import { Problem } from '../../src/http/wire/problem.ts';
 import { someTraffic } from '../helpers/some-traffic.ts';
 
@@ -29,8 +30,9 @@ async function serve(lingering: Partial<LingeringLimits> = {}) {
   app.use((ctx, next) => {
     served.push(ctx.path);
     ctx.state.traffic = someTraffic();
-    const status = Number(ctx.path.slice(1));
-    if (status > 0) throw new Problem(status, { error: 'refused' });
+    const codes = Object.keys(errorCodes) as ErrorCode[];
+    const code = codes.find((one) => ctx.path === `/${errorCodes[one][0]}`);
+    if (code !== undefined) throw new Problem(code, 'refused');
     return next();
   });
   app.use(readJson());

@@ -118,7 +118,12 @@ describe('bytes that two parsers could read differently', () => {
   ])('are refused: %s', async (_, request, status, error) => {
     const { client } = await startTestSurface();
     const answer = await rawRequest(client.url, request);
-    expect(answer).toMatchObject({ status, headers: hardened, body: JSON.stringify({ error }) });
+    const code = status === 431 ? 'headers_too_large' : 'invalid_http';
+    expect(answer).toMatchObject({
+      status,
+      headers: hardened,
+      body: JSON.stringify({ error, code }),
+    });
     expect((await client.get('/healthz')).status).toBe(200);
   });
 
@@ -157,7 +162,10 @@ describe('an incomplete request', () => {
       expect(answer).toMatchObject({
         status: 408,
         headers: hardened,
-        body: JSON.stringify({ error: 'the request did not arrive in time' }),
+        body: JSON.stringify({
+          error: 'the request did not arrive in time',
+          code: 'request_timeout',
+        }),
       });
     }
   });

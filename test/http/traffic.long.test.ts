@@ -55,6 +55,7 @@ async function nextClosed({ server }: TestSurface): Promise<unknown> {
 
 const refusal = {
   error: 'too many answers wait to be read; read them or close their connections, then try again',
+  code: 'overloaded',
 };
 
 /** Resolves once so much is unread that a list is refused, or so little that it is not. */
@@ -211,7 +212,10 @@ describe('long bodies', () => {
       return answer.status === 503 ? answer : null;
     }, patient);
     expect([refused?.body, refused?.headers.get('retry-after')]).toEqual([
-      { error: 'too many long requests are under way; nothing was started, so try again' },
+      {
+        error: 'too many long requests are under way; nothing was started, so try again',
+        code: 'overloaded',
+      },
       '1',
     ]);
     expect((await client.post('/tasks/send', { message: saying('hi') })).status).toBe(200);

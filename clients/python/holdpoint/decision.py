@@ -89,10 +89,10 @@ def read_hold(answer: Answer, *, tool: str, key: str) -> BaseDecision | PendingH
     body, status = answer.body, answer.status
     if not isinstance(body, dict):
         raise GateUnavailable("the answer of the gate is not an object", status)
-    if status == 401 and body.get("error") == "step_up_required":
+    if status == 401 and body.get("code") == "step_up_required":
         raise StepUpRequired(tool, _text(body, "required_acr"), answer.challenge)
     if status not in (200, 202):
-        raise GateUnavailable(f"the gate answered {status}{error_of(body)}", status)
+        raise refused_with(status, body)
     hold_id = _text(body, "hold_id") or ""
     if body.get("key") != key or not _identifier.fullmatch(hold_id):
         raise GateUnavailable("the gate answered about another call", status)
@@ -129,10 +129,11 @@ def read_hold(answer: Answer, *, tool: str, key: str) -> BaseDecision | PendingH
     )
 
 
-def error_of(body: Any) -> str:
-    """Returns the error of a Problem body for a sentence; empty without one."""
-    error = body.get("error") if isinstance(body, dict) else None
-    return f": {error[:300]}" if isinstance(error, str) else ""
+def refused_with(status: int, body: Any, what: str = "the gate answered") -> GateUnavailable:
+    """Returns the error for an answer that refuses a request; ``what`` begins its message."""
+    error, code = (body.get("error"), body.get("code")) if isinstance(body, dict) else (None, None)
+    reason = f": {error[:300]}" if isinstance(error, str) else ""
+    return GateUnavailable(f"{what} {status}{reason}", status, code if isinstance(code, str) else None)
 
 
 def _text(body: dict[str, Any], name: str) -> str | None:

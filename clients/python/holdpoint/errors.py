@@ -50,10 +50,12 @@ class StepUpRequired(HoldError):
 class GateUnavailable(HoldError):
     """The gate gave no usable answer, so the call must not run."""
 
-    def __init__(self, message: str, status: int | None = None) -> None:
+    def __init__(self, message: str, status: int | None = None, code: str | None = None) -> None:
         super().__init__(message)
         #: The HTTP status of the last answer; ``None`` without one.
         self.status = status
+        #: The code of the error of the gate, such as ``idempotency_key_reused``; ``None`` without one.
+        self.code = code
 
 
 class HoldReleased(HoldError):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generator, TypeVar, Union
 
 from .canonical_json import canonical_json, sha256
-from .decision import Answer, BaseDecision, PendingHold, error_of, read_hold, read_json
+from .decision import Answer, BaseDecision, PendingHold, read_hold, read_json, refused_with
 from .errors import GateUnavailable
 
 #: Maximum wait of one request for a decision, in seconds.
@@ -120,8 +120,7 @@ def report(hold_id: str, status: str, result: Any, error: str | None, timeout: f
         body["error"] = error[:2_000].encode("utf-8", "replace").decode()
     answer = yield from _send(Request("POST", f"holds/{hold_id}/outcome", json.dumps(body)), timeout)
     if answer.status != 200:
-        reason = error_of(answer.body)
-        raise GateUnavailable(f"the gate refused the outcome with {answer.status}{reason}", answer.status)
+        raise refused_with(answer.status, answer.body, "the gate refused the outcome with")
 
 
 def cancel(call: Call) -> Steps[None]:
@@ -159,8 +158,7 @@ def _failure_of(result: Result | None) -> tuple[GateUnavailable | None, float | 
         raise GateUnavailable("the gate redirects; use its final address as url", status)
     if status not in (408, 425, 429) and status < 500:
         return None, None
-    message = f"the gate answered {status}{error_of(_parsed(result.body))}"
-    return GateUnavailable(message, status), _pause_of(result.headers.get("retry-after"))
+    return refused_with(status, _parsed(result.body)), _pause_of(result.headers.get("retry-after"))
 
 
 def _answer_of(response: Response) -> Answer:

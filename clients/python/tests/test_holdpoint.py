@@ -117,7 +117,7 @@ class Holds(unittest.TestCase):
         Gate(URL).ask("Bash", RM, key=key)
         with self.assertRaises(GateUnavailable) as caught:
             Gate(URL).hold("Bash", {"command": "rm -rf /"}, key=key)
-        self.assertEqual(caught.exception.status, 409)
+        self.assertEqual((caught.exception.status, caught.exception.code), (409, "idempotency_key_reused"))
 
     def test_keys_are_made_of_session_and_call(self):
         gate = Gate(URL, session="s")
@@ -275,7 +275,7 @@ class UnusableAnswers(unittest.TestCase):
                 self.assertEqual(self.failure(answer({"error": "no"}, status)), message)
 
     def test_a_step_up(self):
-        challenge = answer({"error": "step_up_required", "required_acr": "high"}, 401, www_authenticate="Bearer x")
+        challenge = answer({"error": "step_up_required", "code": "step_up_required", "required_acr": "high"}, 401, www_authenticate="Bearer x")
         with self.assertRaises(StepUpRequired) as caught:
             Gate("http://gate.invalid", transport=answering(challenge)).hold("Bash", LS)
         self.assertEqual((caught.exception.required_acr, caught.exception.challenge), ("high", "Bearer x"))

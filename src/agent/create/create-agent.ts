@@ -36,6 +36,8 @@ export interface CreateOptions {
 /** Creating an agent failed. No file was left behind. */
 export class CreateError extends Error {
   readonly code: 'agent_taken' | 'agent_invalid' | 'agent_unwritable';
+  /** The step of the wizard whose answers the agent cannot start with; `null` if that is unknown. */
+  step: 'skills' | null = null;
 
   constructor(code: CreateError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -244,7 +246,9 @@ async function check(
 function refuseProblems(agent: unknown, [first]: readonly ConfigProblem[]): void {
   if (agent !== null && first === undefined) return;
   const why = first === undefined ? 'its files cannot be read' : formatProblem(first);
-  throw new CreateError('agent_invalid', `the agent would not start: ${why}`);
+  const error = new CreateError('agent_invalid', `the agent would not start: ${why}`);
+  if (first?.file.startsWith('skills/') === true) error.step = 'skills';
+  throw error;
 }
 
 function asCreateError(error: unknown, directory: string): CreateError {

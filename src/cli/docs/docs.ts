@@ -194,13 +194,21 @@ function errorEntries(pages: readonly DocPage[], code: string): ErrorEntries | n
   return tokens.length === 0 ? null : { page, tokens };
 }
 
-/** A list whose title is the code, with its title; else the items that begin with the code. */
+/** The paragraph of a code with its list, by code or status; else a list below its code, or the items that begin with it. */
 function entriesAbout(token: Token, before: readonly Token[], code: string): Token[] {
+  if (token.type === 'paragraph' && isTitleOf(token, code)) return [token];
   if (token.type !== 'list') return [];
   const title = before.findLast(({ type }) => type !== 'space');
+  if (title !== undefined && isTitleOf(title, code)) return [token];
   if (title?.type === 'paragraph' && plainInline(title) === `${code}:`) return [title, token];
   const list = token as Tokens.List;
   const items = list.items.filter(({ text }) => text.startsWith(`\`${code}\`: `));
   if (items.length === 0) return [];
   return [{ ...list, items, raw: items.map(({ raw }) => `${raw.trimEnd()}\n`).join('') }];
+}
+
+/** Returns whether a paragraph is about an HTTP error of this code or status, such as `not_found (404): …`. */
+function isTitleOf(token: Token, code: string): boolean {
+  const [, ...named] = /^(\w+) \((\d+)\): /.exec(plainInline(token)) ?? [];
+  return token.type === 'paragraph' && named.includes(code);
 }

@@ -109,8 +109,7 @@ function outside(file: string): Problem {
 
 /** Builds the refusal of a log, with the command that verifies the log. */
 export function refused(file: string, why: string): Problem {
-  return new Problem(409, {
-    error: plainLine(`the audit log ${why} ${file}`),
+  return new Problem('audit_log_unusable', plainLine(`the audit log ${why} ${file}`), {
     hint: plainLine(`verify it with: ${commandLine(`audit verify ${shellWord(file)}`)}`),
   });
 }

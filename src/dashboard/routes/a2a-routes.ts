@@ -43,7 +43,7 @@ const sending = target.extend({
 export function addA2aRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { inspector } = ports;
   const error = `${most} requests to agents are under way; end one of them first`;
-  const bounded = atMost(most, { status: 429, error });
+  const bounded = atMost(most, { code: 'too_many_at_once', error });
 
   router.post('/api/a2a/card', readJson(), async (ctx: RoutedContext) => {
     const asked = bodyOf(ctx, target, unusable);
@@ -83,19 +83,19 @@ function targetOf(
 ): A2aTarget {
   const token = given ?? null;
   if ((agent === undefined) === (url === undefined)) {
-    throw new Problem(400, { error: 'name either an agent of the workspace or a url' });
+    throw new Problem('invalid_body', 'name either an agent of the workspace or a url');
   }
   if (agent === undefined) {
     const found = readAgentUrl(url ?? '');
     if (found === null) {
-      throw new Problem(400, { error: 'url must be an http or https URL without a password' });
+      throw new Problem('invalid_body', 'url must be an http or https URL without a password');
     }
     return { url: found, token, mayBeLoopback: loopback };
   }
   const known = workspace.find(agent);
-  if (known === undefined) throw new Problem(404, { error: `there is no agent ${agent}` });
+  if (known === undefined) throw new Problem('agent_not_found', `there is no agent ${agent}`);
   if (known.served === null || known.state !== 'running') {
-    throw new Problem(409, { error: `${agent} does not run; start it first` });
+    throw new Problem('target_not_running', `${agent} does not run; start it first`);
   }
   // Naming an agent of the workspace implies permission for an address on this machine.
   return { url: new URL(localUrl(known.served)), token, mayBeLoopback: true };

@@ -49,7 +49,7 @@ export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPor
   router.get('/api/agents/:id/logs', (ctx: RoutedContext) => {
     const { lines = '200' } = ctx.query;
     const count = typeof lines === 'string' && /^\d{1,4}$/.test(lines) ? Number(lines) : 0;
-    if (count === 0) throw new Problem(400, { error: 'lines must be a number from 1 to 9999' });
+    if (count === 0) throw new Problem('invalid_query', 'lines must be a number from 1 to 9999');
     ctx.body = { lines: tailServeLog(agentOf(ctx, workspace).directory, count) };
   });
   for (const order of ['start', 'stop', 'restart'] as const) {
@@ -61,7 +61,8 @@ export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPor
         order === 'stop' || passphrase === ''
           ? null
           : await files.refusePassphrase(agent.directory, passphrase);
-      if (refused !== null) throw new Problem(400, { error: refused, needs_passphrase: true });
+      if (refused !== null)
+        throw new Problem('passphrase_required', refused, { needs_passphrase: true });
       if (order === 'stop') agent.stop();
       else agent[order](passphrase === '' ? null : passphrase);
       ctx.status = 202;

@@ -20,5 +20,5 @@ export function asPerson({ state }: { state: RequestState }): Pick<LineCall, 'he
   if (header !== null) return { headers: { [personHeader]: header } };
   const error =
     'your account has more groups and claims than the dashboard can forward; ask the operator to have the issuer send fewer';
-  throw new Problem(403, { error });
+  throw new Problem('too_many_claims', error);
 }

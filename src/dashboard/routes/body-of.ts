@@ -12,5 +12,5 @@ export function bodyOf<Shape extends z.ZodType>(
   if (body.success) return body.data;
   const { path = [], message = '' } = body.error.issues[0] ?? {};
   const error = typeof wrong === 'string' ? wrong : wrong(path.join('.') || 'the body', message);
-  throw new Problem(400, { error: error.slice(0, 500) });
+  throw new Problem('invalid_body', error.slice(0, 500));
 }

@@ -42,7 +42,7 @@ export function addBuilderRoutes(router: Router<RequestState>, ports: DashboardP
 
   addSkillRoutes(router, ports, subjectOf);
   const error = `${mostTurns} conversations are under way; wait for one to end, or stop it`;
-  const bounded = atMost(mostTurns, { status: 503, error });
+  const bounded = atMost(mostTurns, { code: 'too_many_conversations', error });
 
   router.get('/api/settings/skill-builder', async (ctx: RoutedContext) => {
     ctx.body = await builder.settings();

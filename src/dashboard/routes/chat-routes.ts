@@ -46,7 +46,7 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
     if (!isTaskId(id) || typeof contextId !== 'string') {
       const reason =
         typeof error?.message === 'string' ? error.message : 'the agent took no message';
-      throw new Problem(502, { error: reason.slice(0, 1_000) });
+      throw new Problem('bad_gateway', reason.slice(0, 1_000));
     }
     await relayTask(ctx, agent, { taskId: id, sessionId: contextId });
   });

@@ -52,7 +52,7 @@ export function addCreateRoutes(
     const offer = await maker.offer();
     const answers = answersIn(ctx, offer);
     const [first] = complaints(answers, offer);
-    if (first !== undefined) throw new Problem(400, { error: first[1], step: first[0] });
+    if (first !== undefined) throw new Problem('invalid_body', first[1], { step: first[0] });
     const directory = await maker.make(settledAnswers(answers, offer));
     // Makes the new agent appear immediately.
     await workspace.rescan();
@@ -65,7 +65,7 @@ export function addCreateRoutes(
 function answersIn(ctx: RoutedContext, { skills }: WizardOffer): AgentAnswers {
   const { body } = ctx.request;
   if (isRecord(body)) return readAnswers(body, skills);
-  throw new Problem(400, { error: 'send the answers as a JSON object, with a name at least' });
+  throw new Problem('invalid_body', 'send the answers as a JSON object, with a name at least');
 }
 
 /** Returns the problem of each asked step, in step order. */

@@ -15,7 +15,7 @@ const most = 2;
 export function addDoctorRoutes(router: Router<RequestState>, ports: DashboardPorts): void {
   const { workspace, examine } = ports;
   const error = `${most} agents are being checked already; try again when one of them is done`;
-  const bounded = atMost(most, { status: 429, error });
+  const bounded = atMost(most, { code: 'too_many_at_once', error });
 
   router.get('/api/agents/:id/doctor', async (ctx: RoutedContext) => {
     const { directory } = agentOf(ctx, workspace);
@@ -23,7 +23,7 @@ export function addDoctorRoutes(router: Router<RequestState>, ports: DashboardPo
     ctx.body = await bounded(() =>
       examine(directory, signal).catch((cause: unknown) => {
         signal.throwIfAborted();
-        throw new Problem(504, { error: messageOf(cause) });
+        throw new Problem('agent_timeout', messageOf(cause));
       }),
     );
   });

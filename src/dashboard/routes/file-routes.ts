@@ -87,7 +87,7 @@ function wholeOf(ctx: RoutedContext, name: string): number | null {
   const text = ctx.query[name];
   if (text === undefined || text === '') return null;
   if (typeof text === 'string' && /^[1-9]\d{0,11}$/.test(text)) return Number(text);
-  throw new Problem(400, { error: `${name} must be a whole number above 0` });
+  throw new Problem('invalid_query', `${name} must be a whole number above 0`);
 }
 
 const contentBody = z.object({ content: z.string() });
@@ -113,7 +113,7 @@ export function addFileRoutes(router: Router<RequestState>, ports: DashboardPort
     const etag = ctx.get('If-Match');
     if (etag === '') {
       const error = 'send the etag of the configuration that was read as If-Match';
-      throw new Problem(428, { error });
+      throw new Problem('if_match_required', error);
     }
     const check = await files.check(directory, content);
     if (!check.valid) {
@@ -123,9 +123,9 @@ export function addFileRoutes(router: Router<RequestState>, ports: DashboardPort
     }
     const { isWritten, ...now } = await writeConfigText(directory, { content, etag });
     ctx.set('ETag', now.etag);
-    ctx.status = isWritten ? 200 : 412;
     const error = 'service.yaml has changed since it was read; review the current version';
-    ctx.body = isWritten ? now : { error, content: now.content, etag: now.etag };
+    if (!isWritten) throw new Problem('config_changed', error, now);
+    ctx.body = now;
   });
   router.post('/api/agents/:id/config/validate', readJson(), async (ctx: RoutedContext) => {
     ctx.body = await files.check(agentOf(ctx, workspace).directory, contentOf(ctx));

@@ -32,7 +32,7 @@ export function addMcpRoutes(router: Router<RequestState>, ports: DashboardPorts
     }
     if (answer.status !== 200) return pass(ctx, answer);
     const servers = readMcpServers(answer.body);
-    if (servers === null) throw new Problem(502, { error: 'the agent lists its servers wrongly' });
+    if (servers === null) throw new Problem('bad_gateway', 'the agent lists its servers wrongly');
     ctx.body = servers;
   });
 

@@ -32,7 +32,7 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
 
   router.get('/api/agents/:id/policy', async (ctx: RoutedContext) => {
     const policy = await files.policy(agentOf(ctx, workspace).directory);
-    if (policy === null) throw new Problem(409, { error: unusable });
+    if (policy === null) throw new Problem('config_unusable', unusable);
     ctx.body = policy;
   });
   router.post(
@@ -45,20 +45,20 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
       const signal = whileAsked(ctx);
       const events = await audit.timeline(agent.directory, task, signal).catch(() => []);
       const found = await callsOfTask(sourceOf(agent), task, events, signal);
-      if (found === null) throw new Problem(404, { error: 'task not found' });
+      if (found === null) throw new Problem('task_not_found', 'task not found');
       const recorded = found.filter(({ id }) => id === call);
       if (recorded.length === 0) {
-        throw new Problem(404, { error: `no call ${call} of this task is recorded` });
+        throw new Problem('call_not_found', `no call ${call} of this task is recorded`);
       }
       const explained = await files.explain(agent.directory, { calls: recorded }, signal);
-      if (explained === null) throw new Problem(409, { error: unusable });
+      if (explained === null) throw new Problem('config_unusable', unusable);
       ctx.body = explained.calls[0];
     },
   );
   router.get('/api/agents/:id/policy/rules', async (ctx: RoutedContext) => {
     const { directory } = agentOf(ctx, workspace);
     const policy = await files.policy(directory);
-    if (policy === null) throw new Problem(409, { error: unusable });
+    if (policy === null) throw new Problem('config_unusable', unusable);
     const { content, etag } = await readConfigText(directory);
     const names = policy.tools.map(({ name }) => name);
     const rules = rulesIn(content, names);
@@ -66,7 +66,7 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
   });
   router.get('/api/agents/:id/policy/conditions', async (ctx: RoutedContext) => {
     const words = await files.conditionWords(agentOf(ctx, workspace).directory);
-    if (words === null) throw new Problem(409, { error: unusable });
+    if (words === null) throw new Problem('config_unusable', unusable);
     ctx.body = words;
   });
   router.post('/api/agents/:id/policy/conditions', readJson(), async (ctx: RoutedContext) => {
@@ -78,7 +78,7 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
     const { directory } = agentOf(ctx, workspace);
     const tests = await files.test(directory, undefined, whileAsked(ctx));
     if (tests === null) {
-      throw new Problem(404, { error: 'the agent has no policy.test.yaml' });
+      throw new Problem('policy_tests_not_found', 'the agent has no policy.test.yaml');
     }
     ctx.body = tests;
   });
@@ -110,7 +110,7 @@ export function addPolicyRoutes(router: Router<RequestState>, ports: DashboardPo
         ? await lastCalls(sourceOf(agent), audit, { most: mostCalls, signal })
         : { calls: [], unread: 'the agent does not run, so its calls cannot be read; start it' };
     const explained = await files.explain(agent.directory, { calls, content }, signal);
-    if (explained === null) throw new Problem(409, { error: unusable });
+    if (explained === null) throw new Problem('config_unusable', unusable);
     const tests = edit === null ? null : await files.test(agent.directory, content, signal);
     const preview: PolicyPreviewJson = { ...explained, unread };
     ctx.body =

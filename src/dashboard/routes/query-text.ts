@@ -6,5 +6,5 @@ export function queryText(ctx: RoutedContext, name: string): string | null {
   const value = ctx.query[name];
   if (value === undefined || value === '') return null;
   if (typeof value === 'string' && value.length <= 256) return value;
-  throw new Problem(400, { error: `${name} must be one text of at most 256 characters` });
+  throw new Problem('invalid_query', `${name} must be one text of at most 256 characters`);
 }

@@ -14,10 +14,10 @@ import { isTaskId } from '../../machines/task/task-id.ts';
 export function agentOf(ctx: RoutedContext, workspace: Workspace): WorkspaceAgent {
   const { id } = ctx.params;
   if (!isKebabName(id)) {
-    throw new Problem(400, { error: 'the id of an agent is lower-case words with hyphens' });
+    throw new Problem('invalid_path', 'the id of an agent is lower-case words with hyphens');
   }
   const agent = workspace.find(id);
-  if (agent === undefined) throw new Problem(404, { error: `there is no agent ${id}` });
+  if (agent === undefined) throw new Problem('agent_not_found', `there is no agent ${id}`);
   return agent;
 }
 
@@ -25,7 +25,7 @@ export function agentOf(ctx: RoutedContext, workspace: Workspace): WorkspaceAgen
 export function passedPart(ctx: RoutedContext, name: string): string {
   const part = ctx.params[name] ?? '';
   if (isTaskId(part) && part !== '.' && part !== '..') return part;
-  throw new Problem(404, { error: 'not found' });
+  throw new Problem('not_found', 'not found');
 }
 
 /**
@@ -34,7 +34,7 @@ export function passedPart(ctx: RoutedContext, name: string): string {
  */
 export function pass(ctx: RoutedContext, { status, body }: LineAnswer): void {
   const isAnswer = (status >= 200 && status < 300) || (status >= 400 && status < 500);
-  if (!isAnswer && status !== 503) throw new Problem(502, { error: sentenceOf({ status, body }) });
+  if (!isAnswer && status !== 503) throw new Problem('bad_gateway', sentenceOf({ status, body }));
   ctx.status = status;
   ctx.body = JSON.stringify(body);
   ctx.type = 'json';
@@ -43,7 +43,7 @@ export function pass(ctx: RoutedContext, { status, body }: LineAnswer): void {
 /** Returns a signal that aborts when the client disconnects or has already disconnected. */
 export function whileAsked({ res }: Pick<Context, 'res'>): AbortSignal {
   const controller = new AbortController();
-  const leave = (): void => controller.abort(new Problem(499, { error: 'the client has left' }));
+  const leave = (): void => controller.abort(new Problem('client_left', 'the client has left'));
   if (res.destroyed) leave();
   else res.once('close', leave);
   return controller.signal;

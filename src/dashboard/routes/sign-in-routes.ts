@@ -37,15 +37,15 @@ export function addSignInRoutes(
   router.get('/api/oauth/status', async (ctx: RoutedContext) => {
     const { state } = ctx.query;
     const status = typeof state === 'string' ? (await signIns()).status(state) : null;
-    if (status === null) throw new Problem(404, { error: unknown });
+    if (status === null) throw new Problem('sign_in_not_found', unknown);
     ctx.body = status;
   });
   router.post('/api/oauth/cancel', readJson(), async (ctx: RoutedContext) => {
     const { state } = bodyOf(ctx, cancelBody, 'state must be that of a sign-in');
     const all = await signIns();
     const isOff = all.cancel(state);
-    if (isOff === null) throw new Problem(404, { error: unknown });
-    if (!isOff) throw new Problem(409, { error: 'this sign-in is already used by an agent' });
+    if (isOff === null) throw new Problem('sign_in_not_found', unknown);
+    if (!isOff) throw new Problem('sign_in_used', 'this sign-in is already used by an agent');
     ctx.body = all.status(state);
   });
   router.get('/oauth/callback', async (ctx: RoutedContext) => {

@@ -42,16 +42,16 @@ export function addSkillRoutes(router: Router<RequestState>, ports: DashboardPor
 
 function checkedName(text: unknown, what: string): string {
   if (isKebabName(text)) return text;
-  throw new Problem(400, { error: `${what} is lower-case words with hyphens` });
+  throw new Problem('invalid_body', `${what} is lower-case words with hyphens`);
 }
 
 function previewOf(ctx: RoutedContext): boolean {
   const { preview } = ctx.query;
   if (preview === undefined || preview === 'false') return false;
   if (preview === 'true') return true;
-  throw new Problem(400, { error: 'preview is true or false' });
+  throw new Problem('invalid_query', 'preview is true or false');
 }
 
 function missing(name: string): never {
-  throw new Problem(404, { error: `there is no skill ${name}` });
+  throw new Problem('skill_not_found', `there is no skill ${name}`);
 }

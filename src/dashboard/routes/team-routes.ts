@@ -75,13 +75,14 @@ export function addTeamRoutes(
       }),
     );
     const found = answers.find((one) => one !== null);
-    if (found === undefined) throw new Problem(404, { error: 'no pending deferral with this id' });
+    if (found === undefined)
+      throw new Problem('deferral_not_found', 'no pending deferral with this id');
     ctx.body = found;
   });
   router.post(`${api}/tasks/:tid/questions`, (): never => {
     const error =
       'this call needs a passkey, which the approvals page of its agent asks for; decide there';
-    throw new Problem(403, { error });
+    throw new Problem('passkey_required', error);
   });
   router.post(
     `${api}/tasks/:tid/decisions`,
@@ -99,7 +100,10 @@ export function addTeamRoutes(
     const { agent: id } = ctx.query;
     const agent = running().find((one) => one.id === id);
     if (agent === undefined) {
-      throw new Problem(404, { error: 'name a running agent in the query, such as ?agent=till' });
+      throw new Problem(
+        'agent_not_found',
+        'name a running agent in the query, such as ?agent=till',
+      );
     }
     const sent = ctx.request.body as JsonValue;
     const body = isJsonObject(sent) ? sent : {};

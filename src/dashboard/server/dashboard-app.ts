@@ -50,11 +50,11 @@ function guardOrigin({ publicOrigin }: { publicOrigin: string | null }): Middlew
       ctx.state.isPublic === true ? publicOrigin : `http://${headers.host?.toLowerCase()}`;
     const isForeign = origin !== undefined && origin !== own;
     if (method === 'OPTIONS' || ((isApi || !isRead) && (isForeign || isFromForeignSite(ctx)))) {
-      throw new Problem(403, { error: 'forbidden_origin' }, { Connection: 'close' });
+      throw new Problem('forbidden_origin', 'forbidden_origin', {}, { Connection: 'close' });
     }
     if (!isRead && !/^application\/json\s*(;|$)/i.test(ctx.get('Content-Type'))) {
       const error = 'send the body as application/json';
-      throw new Problem(415, { error }, { Connection: 'close' });
+      throw new Problem('unsupported_media_type', error, {}, { Connection: 'close' });
     }
     return next();
   };
@@ -195,7 +195,7 @@ function requireToken({ token }: { token: string | null }): Middleware {
     if (token === null || !ctx.path.startsWith('/api')) return next();
     const [, shown = ''] = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(ctx.get('Authorization')) ?? [];
     if (isSame(shown, token)) return next();
-    throw new Problem(401, { error: 'unauthorized' }, { 'WWW-Authenticate': 'Bearer' });
+    throw new Problem('unauthorized', 'unauthorized', {}, { 'WWW-Authenticate': 'Bearer' });
   };
 }
 

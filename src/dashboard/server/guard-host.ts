@@ -46,5 +46,5 @@ function spellingsOf({ host, port, protocol }: URL): string[] {
 }
 
 function forbidden(more: { hint?: string }): Problem {
-  return new Problem(403, { error: 'forbidden_host', ...more }, { Connection: 'close' });
+  return new Problem('forbidden_host', 'forbidden_host', { ...more }, { Connection: 'close' });
 }

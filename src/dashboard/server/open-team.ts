@@ -8,7 +8,7 @@ import type { PageFiles } from '../../http/middleware/page-files.ts';
 import type { RequestState } from '../../http/request-state.ts';
 import { confirmSession, findSession } from '../../http/sign-in/find-session.ts';
 import { sessionCookies } from '../../http/sign-in/session-cookies.ts';
-import { Problem } from '../../http/wire/problem.ts';
+import { Problem, withMembers } from '../../http/wire/problem.ts';
 import type { DashboardPorts } from '../routes/dashboard-ports.ts';
 import { SessionStreams } from './session-streams.ts';
 import { openTeamAccess, signInPath, type TeamAccess, type TeamOptions } from './team-access.ts';
@@ -42,13 +42,15 @@ function guardPublic({ team, cookie, streams, log }: PublicPorts): Middleware {
   return async function publicGuard(ctx: Context, next: Next) {
     if (ctx.state.isPublic !== true || !isApi(ctx.path)) return void (await next());
     const open = await openSession(ctx).catch((error: unknown) => {
-      throw error instanceof Problem && error.status === 401 ? signedOut(error) : error;
+      const isOut = error instanceof Problem && error.status === 401;
+      // Tells the page where people sign in.
+      throw isOut ? withMembers(error, { sign_in: signInPath }) : error;
     });
     const { caller } = open.session;
     if (!team.isOperator(caller)) {
       streams.end(open.id);
       const error = 'only an operator may use the dashboard; your approvals are at /approvals/';
-      throw new Problem(403, { error, page: '/approvals/' });
+      throw new Problem('operator_only', error, { page: '/approvals/' });
     }
     Object.assign(ctx.state, {
       webSession: open,
@@ -68,11 +70,6 @@ function guardPublic({ team, cookie, streams, log }: PublicPorts): Middleware {
 
 function isApi(path: string): boolean {
   return path === '/api' || path.startsWith('/api/');
-}
-
-/** Tells the page where people sign in. */
-function signedOut({ body }: Problem): Problem {
-  return new Problem(401, { ...body, sign_in: signInPath });
 }
 
 /** The people of a dashboard at its public address. */

@@ -43,7 +43,7 @@ export function teamRouter(
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.use(async (ctx, next) => {
     // At its own address the dashboard has no people.
-    if (ctx.state.isPublic !== true) throw new Problem(404, { error: 'not found' });
+    if (ctx.state.isPublic !== true) throw new Problem('not_found', 'not found');
     await next();
   });
   addSignInPages(router, {

@@ -60,7 +60,7 @@ export class DashboardHub {
   serve(ctx: Context): void {
     if (this.#clients.size >= mostClients) {
       const error = `${mostClients} clients listen already; close some`;
-      throw new Problem(503, { error }, { 'Retry-After': '5' });
+      throw new Problem('too_many_clients', error, {}, { 'Retry-After': '5' });
     }
     const missed = this.#missedBy(ctx.get('Last-Event-ID'));
     const client: EventStream = new EventStream(

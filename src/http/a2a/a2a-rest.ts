@@ -77,14 +77,14 @@ export function a2aRest(ports: TaskHandlerPorts): A2aRest {
     req.headers['a2a-version'] = version;
     const body = ctx.request.body ?? {};
     const fault = partFault(body);
-    if (fault !== null) throw new Problem(400, { error: fault });
+    if (fault !== null) throw new Problem('invalid_body', fault);
     // This surface omits false values in JSON, so a configuration without `blocking` means not to wait.
     const read = version === '0.3' ? compatParams(restBody(ctx, body), false) : body;
     Object.assign(req, { body: read, _body: true });
     const captured = capturedResponse(req, () => restStream(ctx, loaded.sdk, call));
     const unmatched = new Promise<never>((_, reject) => {
       loaded.route(req as never, captured.response as never, (error?: unknown) =>
-        reject((error as Error | undefined) ?? new Problem(404, { error: 'not found' })),
+        reject((error as Error | undefined) ?? new Problem('not_found', 'not found')),
       );
     });
     const answer = await Promise.race([captured.answered, unmatched, left(call)]);

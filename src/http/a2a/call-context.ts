@@ -6,7 +6,7 @@ import { problemOf } from '../middleware/handle-errors.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { tellUsage } from '../tell-usage.ts';
 import type { Challenge } from '../wire/challenge.ts';
-import { Problem } from '../wire/problem.ts';
+import { withMembers } from '../wire/problem.ts';
 import type { Sdk } from './sdk.ts';
 
 /** The HTTP request of an SDK call, and the notes recorded during the call. */
@@ -69,8 +69,7 @@ export function callRequest(ctx: RoutedContext, restType: string | null): CallRe
 export function transportRefusal({ refusal, taskId }: CallRequest): Error | null {
   if (!(refusal instanceof Error)) return null;
   if (!(refusal instanceof SystemError) || taskId === undefined) return refusal;
-  const { status, body } = problemOf(refusal);
-  return new Problem(status, { ...body, task_id: taskId });
+  return withMembers(problemOf(refusal), { task_id: taskId });
 }
 
 export function requestOf(context: ServerCallContext): CallRequest {

@@ -16,7 +16,7 @@ export function restPushConfig(sent: unknown, taskId: string): unknown {
   const [, inParent] = /^tasks\/([^/]+)/.exec(textIn(sent, 'parent') ?? '') ?? [];
   const said = [inName, inParent, textIn(holder, 'taskId', 'task_id')];
   if (said.some((id) => id !== undefined && id !== taskId)) {
-    throw new Problem(400, { error: 'the body names another task than the path' });
+    throw new Problem('invalid_body', 'the body names another task than the path');
   }
   const id = textIn(config, 'id') ?? textIn(sent, 'configId', 'config_id');
   return {

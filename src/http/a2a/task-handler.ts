@@ -26,7 +26,7 @@ import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { challengeOf } from '../wire/challenge.ts';
-import { Problem, textsOf } from '../wire/problem.ts';
+import { Problem, textsOf, uncoded } from '../wire/problem.ts';
 import { type CallRequest, requestOf } from './call-context.ts';
 import { CoreTasks } from './core-task.ts';
 import { Intake, type TakenMessage } from './intake.ts';
@@ -299,7 +299,11 @@ export class TaskHandler implements A2ARequestHandler {
   ): Error {
     requestOf(context).refusal = refusal;
     const { RestUnsupportedOperationError } = this.#sdk;
-    return new RestUnsupportedOperationError({ message, statusCode, metadata: textsOf(body) });
+    return new RestUnsupportedOperationError({
+      message,
+      statusCode,
+      metadata: textsOf(uncoded(body)),
+    });
   }
 
   #shown(context: ServerCallContext, error: unknown): Error {

@@ -132,7 +132,7 @@ export function approvalsRouter(
 function recent({ clock }: Pick<ApprovalsPorts, 'clock'>) {
   return async function recentGuard(ctx: RoutedContext, next: Next) {
     const error = staleSignIn(sessionOf(ctx).session, clock.now());
-    if (error !== null) throw new Problem(403, { error });
+    if (error !== null) throw new Problem('recent_sign_in_required', error);
     await next();
   };
 }
@@ -162,14 +162,14 @@ function deviceRoutes(router: Router<RequestState>, { api, active, devices }: De
   });
   router.post(`${api}/devices`, active, read, async (ctx) => {
     const added = await devices.add(sessionOf(ctx), readSubscription(ctx.request.body));
-    if (added.kind === 'refused') throw new Problem(400, { error: added.problem });
+    if (added.kind === 'refused') throw new Problem('invalid_body', added.problem);
     const { id, createdAt } = added.device;
     ctx.status = 201;
     ctx.body = { id, created_at: timestamp(createdAt) } satisfies DeviceJson;
   });
   router.post(`${api}/devices/:id/removal`, active, read, async (ctx) => {
     const isRemoved = await devices.remove(sessionOf(ctx), ctx.params['id'] ?? '');
-    if (!isRemoved) throw new Problem(404, { error: 'you have no such device' });
+    if (!isRemoved) throw new Problem('device_not_found', 'you have no such device');
     ctx.status = 204;
   });
 }

@@ -54,7 +54,7 @@ export function passkeyRoutes(
   });
   router.post(`${api}/passkeys/:id/removal`, deciding, read, async (ctx) => {
     const { kind } = given(await passkeys.remove(sessionOf(ctx), ctx.params['id'] ?? ''));
-    if (kind === 'unknown') throw new Problem(404, { error: 'you have no such passkey' });
+    if (kind === 'unknown') throw new Problem('passkey_not_found', 'you have no such passkey');
     ctx.status = 204;
   });
   router.post(`${api}/tasks/:id/questions`, active, read, async (ctx) => {
@@ -91,8 +91,7 @@ async function confirmedOf(
   const held = task?.deferral ?? null;
   const answer = held === null ? { kind: 'notPending' as const } : answerMispinned(held, attempt);
   if (held === null || answer !== null) {
-    const { status, body } = presentAnswer(id, answer ?? { kind: 'notPending' });
-    throw new Problem(status as 404 | 409, body as { error: string });
+    throw presentAnswer(id, answer ?? { kind: 'notPending' }) as Problem;
   }
   return confirmedDecision(held, attempt);
 }
@@ -102,7 +101,7 @@ function given<Outcome extends { kind: string }>(
   outcome: Outcome | PasskeyRefusal,
 ): Exclude<Outcome, PasskeyRefusal> {
   if (outcome.kind !== 'refused') return outcome as Exclude<Outcome, PasskeyRefusal>;
-  throw new Problem(403, { error: (outcome as PasskeyRefusal).problem });
+  throw new Problem('passkey_refused', (outcome as PasskeyRefusal).problem);
 }
 
 function presentPasskey({ id, name, createdAt, countsFrom, usedAt }: Passkey): PasskeyJson {

@@ -53,16 +53,16 @@ export function mcpRoute(face: McpFace, ports: McpPorts) {
 function readMessage(ctx: RoutedContext): object {
   const { body } = ctx.request as { body?: unknown };
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Problem(400, { error: 'send one JSON-RPC message as the body' });
+    throw new Problem('invalid_body', 'send one JSON-RPC message as the body');
   }
   if (isMcpPoll(ctx) && fieldOf(body, 'method') !== pollMethod) {
     const error = `the header Mcp-Method says ${pollMethod}; send the method of the message`;
-    throw new Problem(400, { error });
+    throw new Problem('invalid_header', error);
   }
   const id = fieldOf(body, 'id');
   if (typeof id === 'string' && id.length > longestId) {
     const error = `the id of a JSON-RPC message has at most ${longestId} characters`;
-    throw new Problem(400, { error });
+    throw new Problem('invalid_body', error);
   }
   return body;
 }

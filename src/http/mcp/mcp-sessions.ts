@@ -92,13 +92,17 @@ export class McpSessions {
   #sessionOf(ctx: RoutedContext): SessionId {
     const text = ctx.get('Mcp-Session-Id');
     if (text === '') {
-      throw new Problem(400, {
-        error: 'send the Mcp-Session-Id that initialize was answered with',
-      });
+      throw new Problem(
+        'mcp_session_required',
+        'send the Mcp-Session-Id that initialize was answered with',
+      );
     }
     const session = this.#ids.read(text, ctx.state.caller);
     if (session !== null && !this.#ended.has(text)) return session;
-    throw new Problem(404, { error: 'there is no such session; begin another with initialize' });
+    throw new Problem(
+      'mcp_session_not_found',
+      'there is no such session; begin another with initialize',
+    );
   }
 
   async #begin(ctx: RoutedContext, message: object): Promise<void> {
@@ -170,10 +174,10 @@ export class McpSessions {
 
   #listen(ctx: RoutedContext, session: SessionId): void {
     if (!ctx.get('Accept').includes('text/event-stream')) {
-      throw new Problem(400, { error: 'listening takes Accept: text/event-stream' });
+      throw new Problem('invalid_header', 'listening takes Accept: text/event-stream');
     }
     const isSupported = SUPPORTED_PROTOCOL_VERSIONS.includes(spokenIn(ctx, session));
-    if (!isSupported) throw new Problem(400, { error: unsupported });
+    if (!isSupported) throw new Problem('invalid_header', unsupported);
     ctx.set('Mcp-Session-Id', session.text);
     const stream = new EventStream(ctx, () => leave());
     const { caller, traffic } = ctx.state;

@@ -30,14 +30,17 @@ export function personNamed(
   signIn: DashboardSignIn | null,
 ): PersonActing {
   if (caller?.provider !== runtimeProvider) {
-    throw new Problem(403, { error: `only the daemon's own token may send ${personHeader}` });
+    throw new Problem(
+      'daemon_token_required',
+      `only the daemon's own token may send ${personHeader}`,
+    );
   }
   const person = readPerson(header);
-  if (person === null) throw new Problem(400, { error: `${personHeader} cannot be read` });
+  if (person === null) throw new Problem('invalid_header', `${personHeader} cannot be read`);
   const { issuer, access, user_id: userId, email, org_id, workspace_id, acr } = person;
   if (signIn === null || signIn.issuer !== issuer) {
     const error = `the agent accepts no people of the dashboard; set auth.dashboard_issuer to ${issuer} in its service.yaml`;
-    throw new Problem(403, { error });
+    throw new Problem('dashboard_not_accepted', error);
   }
   const { groups, claims } = signIn.reads();
   const read = Object.entries(person.claims ?? {}).filter(([name]) => claims.has(name));

@@ -93,13 +93,14 @@ export function authenticate(ports: AuthenticatePorts): Middleware<RequestState>
     recordVerdict(ports, ctx, verdict);
     if (verdict.kind === 'rejected') {
       throw new Problem(
-        401,
-        { error: 'unauthorized', message: verdict.message },
+        'unauthorized',
+        'unauthorized',
+        { message: verdict.message },
         { 'WWW-Authenticate': challengeOf(ports, ctx, verdict) },
       );
     }
     const fault = verdict.kind === 'anonymous' ? pageFault(ctx) : null;
-    if (fault !== null) throw new Problem(403, { error: fault });
+    if (fault !== null) throw fault;
     ctx.state.caller =
       verdict.kind === 'verified'
         ? onBehalfOf(ctx.get('X-Service-On-Behalf-Of'), verdict.caller)

@@ -40,10 +40,11 @@ export function boundTraffic(limits: Partial<TrafficLimits> = {}): Middleware<Re
 /** A sent task continues or is complete; only its response is withheld. */
 function tooMuch(taskId: string | null): Problem {
   const error =
-    'too many answers wait to be read; read them or close their connections, then try again';
-  const unanswered = `too many answers wait to be read; that of this task is at GET /tasks/${taskId}`;
-  const body = taskId === null ? { error } : { error: unanswered, task_id: taskId };
-  return new Problem(503, body, { 'Retry-After': '1' });
+    taskId === null
+      ? 'too many answers wait to be read; read them or close their connections, then try again'
+      : `too many answers wait to be read; that of this task is at GET /tasks/${taskId}`;
+  const more = taskId === null ? {} : { task_id: taskId };
+  return new Problem('overloaded', error, more, { 'Retry-After': '1' });
 }
 
 function taskIdIn(body: unknown): string | null {

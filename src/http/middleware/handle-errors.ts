@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import type { Context, Middleware, Next } from 'koa';
 import type { Log } from '../../actors/ports/log.ts';
-import { SystemError, type SystemErrorCode } from '../../actors/system-error.ts';
+import { SystemError } from '../../actors/system-error.ts';
 import type { RequestState } from '../request-state.ts';
 import { presentRefusal } from '../wire/present-refusal.ts';
 import { Problem } from '../wire/problem.ts';
@@ -19,16 +19,6 @@ export function logBrokenResponses(app: Koa<RequestState>, log: Log, message: st
     if (!clientLeft.has(error.code ?? '')) log.error({ error }, message);
   });
 }
-
-const statusOf: Record<SystemErrorCode, number> = {
-  task_running: 409,
-  unknown_task: 404,
-  starting: 503,
-  shutting_down: 503,
-  unrecorded: 503,
-  unchecked: 503,
-  unknown_machine_version: 409,
-};
 
 /**
  * Answers every error in the format of the called surface. Internal errors are logged and reported as a fixed text, and
@@ -53,10 +43,11 @@ export function handleErrors({ log }: { log: Log }): Middleware<RequestState> {
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof SystemError) {
-    return new Problem(statusOf[error.code], { error: error.message });
+    const code = error.code === 'unknown_task' ? 'task_not_found' : error.code;
+    return new Problem(code, error.message);
   }
-  if (error instanceof URIError) return new Problem(400, { error: 'the path is not valid' });
-  return new Problem(500, { error: 'internal error' });
+  if (error instanceof URIError) return new Problem('invalid_path', 'the path is not valid');
+  return new Problem('internal_error', 'internal error');
 }
 
 function cutOff(ctx: Context, { message }: Problem): void {
@@ -65,17 +56,11 @@ function cutOff(ctx: Context, { message }: Problem): void {
   ctx.res.destroy();
 }
 
-const unmatched: Record<number, string> = {
-  404: 'not found',
-  405: 'method not allowed',
-};
-
 /** Returns the Problem for a request that no route answered; `null` if a route did. */
 function unmatchedOf({ status, body }: Context): Problem | null {
-  const error = unmatched[status];
-  return error === undefined || (body !== undefined && body !== null)
-    ? null
-    : new Problem(status, { error });
+  if (body !== undefined && body !== null) return null;
+  if (status === 404) return new Problem('not_found', 'not found');
+  return status === 405 ? new Problem('method_not_allowed', 'method not allowed') : null;
 }
 
 function refuse(ctx: Context, problem: Problem): void {

@@ -114,5 +114,5 @@ function bucketKeeper({ readRps, readBurst, writeRps, writeBurst }: RateLimits) 
 function tooMany(wait: number): Problem {
   const seconds = Math.max(1, Math.ceil(wait));
   const error = `too many requests; try again in ${seconds} s`;
-  return new Problem(429, { error }, { 'Retry-After': String(seconds) });
+  return new Problem('rate_limited', error, {}, { 'Retry-After': String(seconds) });
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { Problem } from '../wire/problem.ts';
 import { isFromForeignSite } from './foreign-site.ts';
 import { isRead } from './is-read.ts';
 
@@ -17,7 +18,7 @@ export interface PagePorts {
 const ownable = /^(?!\[|[\d.]+(:\d*)?$)[^:]*\./;
 
 /**
- * Creates the check for requests without a token. It returns the reason if a request may come from a foreign web page,
+ * Creates the check for requests without a token. It returns the refusal if a request may come from a foreign web page,
  * otherwise `null`. Without authentication, the agent trusts the users of this machine but not the pages in their
  * browsers. DNS rebinding can point a page's host name at this machine, and a page can send requests without reading
  * the responses. A browser always sends the host, sends the origin with every request other than a read, and a modern
@@ -25,15 +26,16 @@ const ownable = /^(?!\[|[\d.]+(:\d*)?$)[^:]*\./;
  */
 export function createPageCheck({ origins, publicUrl }: PagePorts) {
   const publicHost = URL.parse(publicUrl)?.host ?? null;
-  return function pageFault(ctx: Context): string | null {
+  return function pageFault(ctx: Context): Problem | null {
     if (origins.includes('*')) return null;
     const host = ctx.get('Host').toLowerCase();
-    if (ownable.test(host) && host !== publicHost) return foreignHost;
+    if (ownable.test(host) && host !== publicHost)
+      return new Problem('forbidden_host', foreignHost);
     const origin = ctx.get('Origin');
     if (origins.includes(origin)) return null;
-    if (isFromForeignSite(ctx)) return foreignPage;
-    if (origin === '' || isRead(ctx.method)) return null;
-    return URL.parse(origin)?.host === host ? null : foreignPage;
+    const isOwn = origin === '' || isRead(ctx.method) || URL.parse(origin)?.host === host;
+    const isForeign = isFromForeignSite(ctx) || !isOwn;
+    return isForeign ? new Problem('forbidden_origin', foreignPage) : null;
   };
 }
 

@@ -90,7 +90,7 @@ export function servePage({
     if (!isRead || path.startsWith('/api')) return next();
     if (page === null) {
       if (path !== '/') return next();
-      throw new Problem(503, { error: 'the page is not built', hint: 'npm run build' });
+      throw new Problem('page_not_built', 'the page is not built', { hint: 'npm run build' });
     }
     const file = page.get(path);
     if (file === undefined) return next();

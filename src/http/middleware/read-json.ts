@@ -31,7 +31,7 @@ export function readJson({
   return async function jsonReader(ctx: Context, next: Next) {
     if (isEmpty(ctx)) return void (await next());
     if (ctx.is(types) === false) {
-      throw new Problem(415, { error: 'send the body as application/json' });
+      throw new Problem('unsupported_media_type', 'send the body as application/json');
     }
     const { traffic } = ctx.state as RequestState;
     if (!traffic.receive(ctx.res, expectedLength(ctx))) throw tooMuch();
@@ -77,27 +77,27 @@ export class InexactBody extends Problem {
   readonly read: JsonValue;
 
   constructor(error: string, read: JsonValue) {
-    super(400, { error });
+    super('invalid_json', error);
     this.read = read;
   }
 }
 
 function parsed(binary: string, protoAction: 'error' | 'remove', malformed?: string): JsonValue {
   const text = decoded(binary);
-  if (text === null) throw new Problem(400, { error: malformed ?? 'the body is not valid UTF-8' });
+  if (text === null) throw new Problem('invalid_json', malformed ?? 'the body is not valid UTF-8');
   const measure = measureBody(text);
   const fault = jsonFault(measure);
-  if (fault !== null) throw new Problem(400, { error: malformed ?? fault });
+  if (fault !== null) throw new Problem('invalid_json', malformed ?? fault);
   let read: JsonValue;
   try {
     read = parse(text, { protoAction }) as JsonValue;
   } catch {
-    throw new Problem(400, { error: malformed ?? notJson });
+    throw new Problem('invalid_json', malformed ?? notJson);
   }
   // Keys are not counted in a body from which `__proto__` keys are removed.
   const isCounted = protoAction === 'error' || !text.includes('__proto__');
   if (isCounted && hasRepeatedKey(read, measure)) {
-    throw new Problem(400, { error: malformed ?? repeatedKey });
+    throw new Problem('invalid_json', malformed ?? repeatedKey);
   }
   if (measure.inexact === null) return read;
   throw new InexactBody(inexactSentence(measure.inexact), read);
@@ -122,7 +122,7 @@ function expectedLength(ctx: Context): number {
 
 function tooMuch(): Problem {
   const error = 'too many long requests are under way; nothing was started, so try again';
-  return new Problem(503, { error }, { 'Retry-After': '1', Connection: 'close' });
+  return new Problem('overloaded', error, {}, { 'Retry-After': '1', Connection: 'close' });
 }
 
 function isEmpty(ctx: Context): boolean {
@@ -136,8 +136,9 @@ function bodyProblem(
 ): Problem {
   if (error.status === 413) {
     const text = `the body is longer than ${longest} bytes`;
-    return new Problem(413, { error: text }, { Connection: 'close' });
+    return new Problem('body_too_large', text, {}, { Connection: 'close' });
   }
-  if (error.status === 415) return new Problem(415, { error: 'the content encoding is unknown' });
-  return new Problem(400, { error: malformed });
+  if (error.status === 415)
+    return new Problem('unsupported_media_type', 'the content encoding is unknown');
+  return new Problem('invalid_json', malformed);
 }

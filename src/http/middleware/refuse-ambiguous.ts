@@ -14,18 +14,18 @@ export function refuseAmbiguous(): Middleware {
     const names = req.rawHeaders.filter((_, index) => index % 2 === 0);
     if (names.length > mostHeaders) {
       const error = `the request has more than ${mostHeaders} headers; send fewer`;
-      throw new Problem(431, { error }, { Connection: 'close' });
+      throw new Problem('headers_too_large', error, {}, { Connection: 'close' });
     }
     if (!req.url?.startsWith('/')) {
       const error = 'the request target must be a path that begins with /';
-      throw new Problem(400, { error }, { Connection: 'close' });
+      throw new Problem('invalid_http', error, {}, { Connection: 'close' });
     }
     if (names.filter((name) => name.toLowerCase() === 'host').length > 1) {
-      throw new Problem(400, { error: 'send one Host header' }, { Connection: 'close' });
+      throw new Problem('invalid_http', 'send one Host header', {}, { Connection: 'close' });
     }
     if (expect.toLowerCase() !== '100-continue') {
       const error = 'the request expects something else than 100-continue; send no Expect';
-      throw new Problem(417, { error }, { Connection: 'close' });
+      throw new Problem('unsupported_expectation', error, {}, { Connection: 'close' });
     }
     return next();
   };

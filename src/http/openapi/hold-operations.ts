@@ -16,13 +16,13 @@ import {
 export const decisionResponses: Readonly<Record<number, Answer>> = {
   200: holding('The decision is on disk.', decided),
   400: holding('The body holds no decision.', refusal, {
-    example: { error: noDecision },
+    example: { error: noDecision, code: 'invalid_body' },
   }),
   403: holding('The approver may not decide; the call still waits.', refusal, {
-    example: { error: 'approver not authorized' },
+    example: { error: 'approver not authorized', code: 'approver_not_authorized' },
   }),
   404: holding('Nothing waits.', refusal, {
-    example: { error: 'no pending deferral for task' },
+    example: { error: 'no pending deferral for task', code: 'deferral_not_found' },
   }),
   409: holding('Already decided, or the pinned deferral or digest differs.', decisionConflict),
 };
@@ -30,7 +30,7 @@ export const decisionResponses: Readonly<Record<number, Answer>> = {
 const form = 'sentence';
 
 const noHold = holding('The caller has no hold of this id.', refusal, {
-  example: { error: 'hold not found' },
+  example: { error: 'hold not found', code: 'hold_not_found' },
 });
 
 const wait: Parameter = {

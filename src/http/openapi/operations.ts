@@ -51,11 +51,11 @@ const sent = {
 };
 
 const badBody = holding('The body is malformed; the error says where.', refusal, {
-  example: { error: 'task.message.parts must be a list of parts' },
+  example: { error: 'task.message.parts must be a list of parts', code: 'invalid_body' },
 });
 const badQuery = holding('A parameter is not what it should be.', refusal);
 const noTask = holding('No task of this id is there for the caller.', refusal, {
-  example: { error: 'task not found' },
+  example: { error: 'task not found', code: 'task_not_found' },
 });
 const busy = holding('The task is still running.', refusal);
 const theTask = holding('The task as it stands on disk.', task);

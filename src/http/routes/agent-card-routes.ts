@@ -27,7 +27,7 @@ export function restAgentCard(ports: { card: CardSource }) {
 function cardShower({ card }: { card: CardSource }, forRest: boolean) {
   return function show(ctx: RoutedContext) {
     const published = card.current(versionOf(ctx.get('A2A-Version')), forRest);
-    if (published === null) throw new Problem(503, { error: 'the service is starting' });
+    if (published === null) throw new Problem('starting', 'the service is starting');
     ctx.vary('A2A-Version');
     ctx.set('Cache-Control', 'max-age=60');
     ctx.set('ETag', published.etag);

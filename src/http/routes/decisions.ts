@@ -6,7 +6,6 @@ import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import {
-  type ListedAnswer,
   presentAnswer,
   readDecision,
   readDecisions,
@@ -38,12 +37,13 @@ export function decisions({ clock }: { clock: Pick<Clock, 'now'> }, confirmed = 
  * order of the request (docs/contract/decisions.md).
  */
 export function decisionList({ clock, log }: { clock: Pick<Clock, 'now'>; log: Log }) {
-  async function answerOf(item: unknown, state: RequestState): Promise<ListedAnswer> {
+  async function answerOf(item: unknown, state: RequestState) {
     const { caller, tasks } = state;
     const task_id = taskIdIn(item);
     try {
       const { taskId, attempt } = readListedDecision(item, caller, clock.now());
-      return { task_id, ...(await answerTo(tasks, taskId, ofSender(attempt, state))) };
+      const { status, body } = await answerTo(tasks, taskId, ofSender(attempt, state));
+      return { task_id, status, body };
     } catch (error) {
       const { status, body } = problemOf(error);
       if (status === 500) log.error({ error, task_id }, 'http: a decision failed');
@@ -51,7 +51,7 @@ export function decisionList({ clock, log }: { clock: Pick<Clock, 'now'>; log: L
     }
   }
   return async function decideEach(ctx: RoutedContext) {
-    const answers: ListedAnswer[] = [];
+    const answers: object[] = [];
     for (const item of readDecisions(ctx.request.body)) {
       answers.push(await answerOf(item, ctx.state));
     }
@@ -68,7 +68,7 @@ export function ofSender(attempt: DecisionAttempt, { signedInAt }: RequestState)
   const email = attempt.caller?.email;
   if (email === undefined) {
     const error = 'your account has no verified email, so you cannot decide; ask the operator';
-    throw new Problem(403, { error });
+    throw new Problem('unverified_email', error);
   }
   refuseUnpinned(attempt);
   return { ...attempt, approver: null, email, signedInAt };

@@ -52,7 +52,7 @@ export function deferralsGet({ schemaOf }: DeferralPorts) {
     const task = await ctx.state.tasks.findByDeferral(ctx.params['id'] ?? '');
     const held = task?.deferral ?? null;
     if (task === undefined || held === null) {
-      throw new Problem(404, { error: 'no pending deferral with this id' });
+      throw new Problem('deferral_not_found', 'no pending deferral with this id');
     }
     const { caller, signedInAt, tasks } = ctx.state;
     const isWhole = maySeeWhole(held, caller, task.requester, tasks.who);

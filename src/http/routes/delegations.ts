@@ -32,18 +32,20 @@ export function delegationsGive({ delegating }: DelegationPorts) {
     const own = emailOf(ctx.state);
     const from = stated ?? own;
     if (from === null) {
-      throw new Problem(403, {
-        error: 'the token has no verified email, so there is no right to give',
-      });
+      throw new Problem(
+        'unverified_email',
+        'the token has no verified email, so there is no right to give',
+      );
     }
     if (!isOperator(ctx.state) && normaliseEmail(from) !== own) {
-      throw new Problem(403, { error: 'a person delegates for oneself only' });
+      throw new Problem('not_own_delegation', 'a person delegates for oneself only');
     }
     try {
       ctx.body = presentDelegation(await delegating.give({ from, to, until }));
       ctx.status = 201;
     } catch (error) {
-      if (error instanceof DelegationRefusal) throw new Problem(400, { error: error.message });
+      if (error instanceof DelegationRefusal)
+        throw new Problem('delegation_refused', error.message);
       throw error;
     }
   };
@@ -56,7 +58,7 @@ export function delegationsEnd({ delegating }: DelegationPorts) {
     const found = (await delegating.all()).find((one) => one.id === id);
     const isOwn = found !== undefined && (isOperator(ctx.state) || isParty(ctx.state, found));
     const ended = isOwn ? await delegating.end(id) : undefined;
-    if (ended === undefined) throw new Problem(404, { error: 'delegation not found' });
+    if (ended === undefined) throw new Problem('delegation_not_found', 'delegation not found');
     ctx.body = presentDelegation(ended);
   };
 }

@@ -19,7 +19,7 @@ export function serveFrontPage(ports: { card: CardSource }) {
     if (!isShort || ctx.accepts('json', 'html') !== 'html') return showCard(ctx);
     ctx.vary('A2A-Version');
     const published = ports.card.current('0.3.0');
-    if (published === null) throw new Problem(503, { error: 'the service is starting' });
+    if (published === null) throw new Problem('starting', 'the service is starting');
     ctx.set('Content-Security-Policy', frontPagePolicy);
     ctx.type = 'html';
     ctx.body = frontPage(JSON.parse(published.body.toString()) as PageOwner);

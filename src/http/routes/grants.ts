@@ -16,7 +16,7 @@ export function grantsList() {
 export function grantsRevoke() {
   return async function revoke(ctx: RoutedContext) {
     const ended = await ctx.state.tasks.revokeGrant(ctx.params['id'] ?? '');
-    if (ended === undefined) throw new Problem(404, { error: 'grant not found' });
+    if (ended === undefined) throw new Problem('grant_not_found', 'grant not found');
     ctx.body = presentGrant(ended);
   };
 }

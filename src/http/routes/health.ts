@@ -1,5 +1,6 @@
 import type { TaskSystem } from '../../actors/tasks/tasks.ts';
 import type { RoutedContext } from '../request-state.ts';
+import { Problem } from '../wire/problem.ts';
 
 export interface HealthPorts {
   /** Answers a challenge that arrived at a port; `null` for an invalid one. If absent, challenges are not answered. */
@@ -23,9 +24,8 @@ export function healthz({ prove }: HealthPorts) {
 export function readyz({ system }: { system: Pick<TaskSystem, 'intake'> }) {
   return function ready(ctx: RoutedContext) {
     const isReady = system.intake.isReady();
+    const error = 'the service is starting, shutting down, or cannot record anything';
     ctx.status = isReady ? 200 : 503;
-    ctx.body = isReady
-      ? { status: 'ready' }
-      : { error: 'the service is starting, shutting down, or cannot record anything' };
+    ctx.body = isReady ? { status: 'ready' } : new Problem('not_ready', error).body;
   };
 }

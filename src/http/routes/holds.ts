@@ -30,10 +30,11 @@ export function holdsAsk({ clock, ...times }: { clock: Clock } & HoldTimes) {
     const within = preferredWait(ctx, 0, longestWait);
     const { id, isSame, isNew } = await openHoldFor(ctx.state, { ...asked, ...times });
     if (!isSame) {
-      throw new Problem(409, {
-        error: `the key ${asked.key} belongs to a hold of another call; choose another key`,
-        hold_id: id,
-      });
+      throw new Problem(
+        'idempotency_key_reused',
+        `the key ${asked.key} belongs to a hold of another call; choose another key`,
+        { hold_id: id },
+      );
     }
     await answerHold(ctx, id, { clock, within, isNew, claim: asked.claim });
   };
@@ -61,19 +62,18 @@ export function holdsOutcome() {
     if (answer.kind === 'unknown') throw unknownHold();
     if (answer.kind === 'notGranted') {
       const status = holdStatus(answer.task);
-      throw new Problem(409, {
-        error: `the call may not run, since its hold is ${status}`,
+      throw new Problem('call_not_approved', `the call may not run, since its hold is ${status}`, {
         status,
       });
     }
     if (answer.kind === 'notReceived') {
       const error = 'the call was not received yet; GET the hold before its call runs';
-      throw new Problem(409, { error });
+      throw new Problem('call_not_received', error);
     }
     const body = presentHold(answer.task, { isTaken: true });
     if (answer.kind === 'differs') {
       const error = 'the hold has another outcome, and only the first one counts';
-      throw new Problem(409, { error, outcome: body.outcome ?? null });
+      throw new Problem('outcome_differs', error, { outcome: body.outcome ?? null });
     }
     ctx.body = body;
   };
@@ -177,7 +177,7 @@ async function ownHold(ctx: RoutedContext): Promise<Task> {
 }
 
 function unknownHold(): Problem {
-  return new Problem(404, { error: 'hold not found' });
+  return new Problem('hold_not_found', 'hold not found');
 }
 
 /** Maximum wait of a request, in seconds. */
@@ -185,7 +185,7 @@ const longestWait = 60;
 
 function readSeconds(wait: string | string[]): number {
   if (typeof wait !== 'string' || !/^\d{1,9}$/.test(wait)) {
-    throw new Problem(400, { error: 'wait must be a number of whole seconds, such as wait=30' });
+    throw new Problem('invalid_query', 'wait must be a number of whole seconds, such as wait=30');
   }
   return Math.min(Number(wait), longestWait) * 1_000;
 }

@@ -93,7 +93,7 @@ async function answerCall(
   if (!isSame) {
     const error =
       'the call id belongs to another call of this session; the agent must make a new call';
-    throw new Problem(409, { error, hold_id: id });
+    throw new Problem('idempotency_key_reused', error, { hold_id: id });
   }
   const task = await waitForHold(ctx, id, { clock, within });
   if (task === null) return;
@@ -161,9 +161,12 @@ function dialectOf(ctx: RoutedContext): Dialect {
   const dialect = dialects.get(ctx.params['dialect'] ?? '');
   if (dialect !== undefined) return dialect;
   const known = [...dialects.keys()].join(', ');
-  throw new Problem(404, { error: `unknown coding agent; the hooks of ${known} are supported` });
+  throw new Problem(
+    'unknown_coding_agent',
+    `unknown coding agent; the hooks of ${known} are supported`,
+  );
 }
 
 function unusable({ message }: HookFault): Problem {
-  return new Problem(400, { error: message });
+  return new Problem('invalid_body', message);
 }

@@ -48,7 +48,7 @@ export function mcpToolsAccept(servers: Servers) {
       return;
     }
     const error = `${name} does not offer this version of the tool any more; look at it again`;
-    throw new Problem(409, { error });
+    throw new Problem('tool_changed', error);
   };
 }
 
@@ -60,7 +60,7 @@ export function mcpLoginStart(servers: Servers) {
     const url = URL.parse(redirectUri);
     if (url?.protocol !== 'http:' || !isLoopback(url.hostname)) {
       const error = 'redirect_uri must be an http URL on loopback, such as http://127.0.0.1:8976/';
-      throw new Problem(400, { error });
+      throw new Problem('invalid_body', error);
     }
     const signIns = signInsOf(ctx, servers);
     ctx.body = { url: await faultsAsProblems(ctx, () => signIns.start(redirectUri)) };
@@ -98,20 +98,20 @@ export type RecordOf = (state: RequestState, event: ServerEvent) => Promise<void
 function checkOperator({ state }: RoutedContext): void {
   if (state.caller?.provider === runtimeProvider) return;
   const error = "only the daemon's own token reaches its servers; it is in .service/runtime.token";
-  throw new Problem(403, { error });
+  throw new Problem('daemon_token_required', error);
 }
 
 function nameOf({ params }: RoutedContext, servers: Servers): string {
   const { name = '' } = params;
   if (servers.states().some((server) => server.name === name)) return name;
-  throw new Problem(404, { error: 'there is no MCP server of this name' });
+  throw new Problem('mcp_server_not_found', 'there is no MCP server of this name');
 }
 
 function signInsOf(ctx: RoutedContext, servers: Servers): ServerSignIns {
   const name = nameOf(ctx, servers);
   const signIns = servers.signIns(name);
   if (signIns !== null) return signIns;
-  throw new Problem(409, { error: `${name} has no auth in service.yaml; add it first` });
+  throw new Problem('mcp_auth_missing', `${name} has no auth in service.yaml; add it first`);
 }
 
 function bodyOf<Schema extends z.ZodType>(ctx: RoutedContext, schema: Schema): z.infer<Schema> {
@@ -119,7 +119,7 @@ function bodyOf<Schema extends z.ZodType>(ctx: RoutedContext, schema: Schema): z
   if (data !== undefined) return data;
   const [issue] = error?.issues ?? [];
   const at = issue === undefined ? 'the body' : issue.path.join('.') || 'the body';
-  throw new Problem(400, { error: `${at}: ${issue?.message ?? 'is not valid'}` });
+  throw new Problem('invalid_body', `${at}: ${issue?.message ?? 'is not valid'}`);
 }
 
 /** A fault of a server names what is wrong, and neither a token nor a secret. */
@@ -131,6 +131,6 @@ async function faultsAsProblems<Result>(
     return await run();
   } catch (error) {
     if (codeOf(error) !== 'mcp_server_failed') throw error;
-    throw new Problem(502, { error: `${ctx.params['name']} ${messageOf(error)}` });
+    throw new Problem('mcp_server_failed', `${ctx.params['name']} ${messageOf(error)}`);
   }
 }

@@ -18,7 +18,7 @@ export function openApi({ card }: { card: CardSource }, router: Router<RequestSt
   let made: { of: PublishedCard; body: Promise<Buffer> } | null = null;
   return async function describe(ctx: RoutedContext) {
     const published = card.current('0.3.0');
-    if (published === null) throw new Problem(503, { error: 'the service is starting' });
+    if (published === null) throw new Problem('starting', 'the service is starting');
     if (made?.of !== published) made = { of: published, body: write(router, published) };
     ctx.type = 'application/json';
     ctx.state.isShared = true;

@@ -11,11 +11,12 @@ export interface PolicyReloadPorts {
 /** `POST /policy/reload`: reads the agent's files again. Only the daemon's own token may ask for it. */
 export function policyReload({ reloadPolicy }: PolicyReloadPorts) {
   return async function reload(ctx: RoutedContext) {
-    if (ctx.state.caller?.provider !== runtimeProvider) throw new Problem(403, { error: refused });
+    if (ctx.state.caller?.provider !== runtimeProvider)
+      throw new Problem('daemon_token_required', refused);
     const outcome = await reloadPolicy();
     if ('problems' in outcome) {
       const error = `${outcome.problems[0]}; the policy in force stays`;
-      throw new Problem(409, { error, ...outcome });
+      throw new Problem('policy_invalid', error, { ...outcome });
     }
     ctx.body = outcome;
   };

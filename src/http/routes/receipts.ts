@@ -17,7 +17,7 @@ export function receiptsGet({ receipts, log }: ReceiptPorts) {
   return async function get(ctx: RoutedContext) {
     const { id, call_id: callId = '' } = ctx.params;
     const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
-    if (task === undefined) throw new Problem(404, { error: 'task not found' });
+    if (task === undefined) throw new Problem('task_not_found', 'task not found');
     const answer = await receipts.issue(task.id, callId);
     if (answer.kind === 'broken') {
       const fields = { task_id: task.id, call_id: callId, reason: answer.reason };
@@ -30,26 +30,26 @@ export function receiptsGet({ receipts, log }: ReceiptPorts) {
   };
 }
 
-/** The member `code` separates this conflict from those of an intact log. */
 function broken(reason: string): Problem {
-  return new Problem(409, {
-    error: `the log of this agent is broken, so nothing is signed: ${reason}; verify it with audit verify`,
-    code: 'audit_broken',
-  });
+  return new Problem(
+    'audit_broken',
+    `the log of this agent is broken, so nothing is signed: ${reason}; verify it with audit verify`,
+  );
 }
 
 const problems = {
   earlier: () =>
-    new Problem(409, {
-      error:
-        'lines of this call are not signed, so it has no receipt: it began before the log was signed',
-    }),
-  unknown: () => new Problem(404, { error: 'the log of this agent has no such call of the task' }),
+    new Problem(
+      'call_not_signed',
+      'lines of this call are not signed, so it has no receipt: it began before the log was signed',
+    ),
+  unknown: () =>
+    new Problem('call_not_found', 'the log of this agent has no such call of the task'),
   underWay: () =>
-    new Problem(409, { error: 'the call has not ended; ask for its receipt when it has' }),
+    new Problem('call_running', 'the call has not ended; ask for its receipt when it has'),
   unsigned: () =>
-    new Problem(409, {
-      error:
-        'this agent does not sign its log, so it has no receipts; set audit.sign: true in service.yaml and restart it',
-    }),
+    new Problem(
+      'log_not_signed',
+      'this agent does not sign its log, so it has no receipts; set audit.sign: true in service.yaml and restart it',
+    ),
 };

@@ -18,7 +18,7 @@ export function sessionsList() {
 export function sessionsGet() {
   return async function get(ctx: RoutedContext) {
     const session = await ctx.state.tasks.findSession(ctx.params['id'] ?? '');
-    if (session === undefined) throw new Problem(404, { error: 'session not found' });
+    if (session === undefined) throw new Problem('session_not_found', 'session not found');
     ctx.body = presentSession(session);
   };
 }

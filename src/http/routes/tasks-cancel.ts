@@ -10,7 +10,7 @@ export function tasksCancel() {
     const { id } = ctx.params;
     const reason = readCancelReason(ctx.request.body);
     const task = isTaskId(id) ? await ctx.state.tasks.cancel(id, reason) : undefined;
-    if (task === undefined) throw new Problem(404, { error: 'task not found' });
+    if (task === undefined) throw new Problem('task_not_found', 'task not found');
     ctx.body = presentTask(task);
   };
 }

@@ -11,7 +11,7 @@ export function tasksEvents() {
   return async function join(ctx: RoutedContext) {
     const id = ctx.params['id'] ?? '';
     if (!isTaskId(id) || (await ctx.state.tasks.find(id)) === undefined) {
-      throw new Problem(404, { error: 'task not found' });
+      throw new Problem('task_not_found', 'task not found');
     }
     await new TaskStream(ctx).join(id, readSeen(ctx.get('Last-Event-ID')));
   };

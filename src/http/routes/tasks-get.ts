@@ -11,7 +11,7 @@ export function tasksGet() {
   return async function get(ctx: RoutedContext) {
     const { id } = ctx.params;
     const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
-    if (task === undefined) throw new Problem(404, { error: 'task not found' });
+    if (task === undefined) throw new Problem('task_not_found', 'task not found');
     const withStates = readHistory(ctx.query);
     ctx.body = presentTask(task, {
       historyLength: readHistoryLength(ctx.query),

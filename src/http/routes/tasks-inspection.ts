@@ -7,9 +7,9 @@ export function tasksInspection() {
   return async function inspect(ctx: RoutedContext) {
     const { id } = ctx.params;
     const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
-    if (task === undefined) throw new Problem(404, { error: 'task not found' });
+    if (task === undefined) throw new Problem('task_not_found', 'task not found');
     const events = await ctx.state.tasks.inspectionOf(task.id);
-    if (events === null) throw new Problem(409, { error: off });
+    if (events === null) throw new Problem('inspection_off', off);
     ctx.body = { events };
   };
 }

@@ -28,10 +28,10 @@ export async function findSession(
       refused();
       cookie.clear(ctx);
     }
-    throw new Problem(401, { error: 'unauthorized', message: signedOut });
+    throw new Problem('unauthorized', 'unauthorized', { message: signedOut });
   }
   if (!isRead(ctx.method) && !isEqual(ctx.get(csrfHeader), open.session.csrf)) {
-    throw new Problem(403, { error: `send the token of the session in ${csrfHeader}` });
+    throw new Problem('csrf_token_required', `send the token of the session in ${csrfHeader}`);
   }
   return open;
 }
@@ -52,11 +52,11 @@ export async function confirmSession(
   if (confirmation.kind === 'unchecked') {
     const error =
       'your account could not be checked at the issuer, so nothing has changed; try again';
-    throw new Problem(503, { error }, { 'Retry-After': '5' });
+    throw new Problem('issuer_unreachable', error, {}, { 'Retry-After': '5' });
   }
   await refused();
   cookie.clear(ctx);
-  throw new Problem(401, { error: 'unauthorized', message: signedOut });
+  throw new Problem('unauthorized', 'unauthorized', { message: signedOut });
 }
 
 /** Returns the session that `requireSession` found. */
@@ -76,7 +76,7 @@ function refuseOtherPages(ctx: Context, origin: string): void {
   const isOwn = site === '' || site === 'same-origin' || (site === 'none' && isRead(ctx.method));
   const isFromOrigin = isRead(ctx.method) || ctx.get('Origin') === origin;
   if (!isOwn || !isFromOrigin) {
-    throw new Problem(403, { error: 'only the page itself may send this request' });
+    throw new Problem('forbidden_origin', 'only the page itself may send this request');
   }
 }
 

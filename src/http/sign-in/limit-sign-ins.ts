@@ -22,6 +22,6 @@ export function limitSignIns({ clock }: { clock: Pick<Clock, 'now'> }): Middlewa
     const wait = Math.ceil(bucket.take(now));
     if (wait === 0) return next();
     const error = `too many sign-ins; try again in ${wait} s`;
-    throw new Problem(429, { error }, { 'Retry-After': String(wait) });
+    throw new Problem('rate_limited', error, {}, { 'Retry-After': String(wait) });
   };
 }

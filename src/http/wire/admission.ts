@@ -7,10 +7,11 @@ import { isTaskId } from '../../machines/task/task-id.ts';
 import { fieldOf } from './field-of.ts';
 import { Problem } from './problem.ts';
 
-/** The body of a denial, always with all five keys (docs/contract/admission.md). */
+/** The body of a denial on REST, always with all keys (docs/contract/admission.md). */
 export const admissionDenied = z
   .object({
     error: z.literal('admission_denied'),
+    code: z.literal('admission_denied'),
     reason: z.string(),
     scope: z.string(),
     window: z.string(),
@@ -73,8 +74,13 @@ export function denialProblem(verdict: AdmissionVerdict, now: number): Problem {
   const { reason, scope, window, resetAt } = verdict;
   const seconds = retryAfter(resetAt, now);
   const error = 'admission_denied';
-  const body: z.input<typeof admissionDenied> = { error, reason, scope, window, reset_at: resetAt };
-  return new Problem(402, body, seconds === null ? {} : { 'Retry-After': String(seconds) });
+  const more = { reason, scope, window, reset_at: resetAt };
+  return new Problem(
+    error,
+    error,
+    more,
+    seconds === null ? {} : { 'Retry-After': String(seconds) },
+  );
 }
 
 /** Converts a denial to an audit event (docs/contract/admission.md). */

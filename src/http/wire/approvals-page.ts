@@ -130,7 +130,7 @@ const subscription = z.object({
 export function readSubscription(body: unknown): DeviceSubscription {
   const { data } = subscription.safeParse(body);
   if (data !== undefined) return data;
-  throw new Problem(400, { error: 'send {"endpoint", "keys": {"p256dh", "auth"}}' });
+  throw new Problem('invalid_body', 'send {"endpoint", "keys": {"p256dh", "auth"}}');
 }
 
 /** Reads the body of `POST /approvals/api/passkeys`. Throws a 400 Problem. */
@@ -138,7 +138,7 @@ export function readRegistration(body: unknown): AttestationAnswer {
   const { data } = registration.safeParse(body);
   if (data !== undefined) return data as AttestationAnswer;
   const error = 'send {"name": at most 60 characters, "nonce", "response": the new credential}';
-  throw new Problem(400, { error });
+  throw new Problem('invalid_body', error);
 }
 
 /** Reads the passkey that a decision was confirmed with; `null` for none. Throws a 400 Problem. */
@@ -147,7 +147,7 @@ export function readConfirmation(body: unknown): AssertionAnswer | null {
   if (sent === undefined) return null;
   const { data } = confirmation.safeParse(sent);
   if (data !== undefined) return data as AssertionAnswer;
-  throw new Problem(400, { error: 'passkey must be {"nonce", "response": the assertion}' });
+  throw new Problem('invalid_body', 'passkey must be {"nonce", "response": the assertion}');
 }
 
 /** Formats the person of a session. */

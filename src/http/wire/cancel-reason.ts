@@ -13,6 +13,6 @@ export const cancel = z
 export function readCancelReason(body: unknown): string {
   const reason = fieldOf(body, 'reason');
   if (reason === undefined || reason === null || reason === '') return 'external_signal';
-  if (typeof reason !== 'string') throw new Problem(400, { error: 'reason must be a string' });
+  if (typeof reason !== 'string') throw new Problem('invalid_body', 'reason must be a string');
   return [...reason.toWellFormed()].slice(0, longestReason).join('');
 }

@@ -22,14 +22,15 @@ export function challengeOf(task: Task): Challenge | null {
     const body = { error: failure.text, task_id: task.id };
     const headers = { 'Retry-After': String(whenOneMayBeDecided) };
     const rpc = new RpcError(rpcCodes.refused, failure.text, null, body);
-    return { rest: new Problem(429, body, headers), rpc };
+    return { rest: new Problem('too_many_waiting_calls', failure.text, body, headers), rpc };
   }
   const stepUp = stepUpOf(task);
   if (stepUp === null) return null;
-  const body = { error: 'step_up_required', ...stepUp };
+  const error = 'step_up_required';
+  const body = { error, ...stepUp };
   const authenticate = `Bearer error="step_up_required", acr_values="${stepUp.required_acr}"`;
   return {
-    rest: new Problem(401, body, { 'WWW-Authenticate': authenticate }),
-    rpc: new RpcError(rpcCodes.stepUpRequired, 'step_up_required', null, body),
+    rest: new Problem(error, error, body, { 'WWW-Authenticate': authenticate }),
+    rpc: new RpcError(rpcCodes.stepUpRequired, error, null, body),
   };
 }

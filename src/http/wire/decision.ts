@@ -8,7 +8,7 @@ import type { JsonObject } from '../../machines/json.ts';
 import { digest } from './deferral.ts';
 import { fieldOf } from './field-of.ts';
 import { jsonObject } from './json-object.ts';
-import { Problem, type refusal } from './problem.ts';
+import { errorCode, Problem } from './problem.ts';
 import { time, timestamp } from './timestamp.ts';
 
 const text = (limit: number) =>
@@ -73,6 +73,7 @@ export const decided = z
 export const decisionConflict = z
   .object({
     error: z.string(),
+    code: errorCode,
     decision: verb.exactOptional(),
     approver: z.string().exactOptional(),
     decided_at: time.exactOptional(),
@@ -108,9 +109,6 @@ export const decisionAnswers = z
   .object({ decisions: z.array(listedAnswer).describe('In the order of the request.') })
   .meta({ id: 'DecisionAnswers' });
 
-/** The answer to one of several decisions. */
-export type ListedAnswer = z.input<typeof listedAnswer>;
-
 /** The error for a body without a decision (docs/contract/decisions.md). */
 export const noDecision = 'decision must be "approve" or "reject"';
 
@@ -124,7 +122,7 @@ export function readDecision(body: unknown, caller: Caller | null, at: number): 
   const result = decisionDetails.safeParse(body);
   if (!result.success) {
     const issue = result.error.issues[0];
-    throw new Problem(400, { error: `${issue?.path.join('.')} ${issue?.message}` });
+    throw new Problem('invalid_body', `${issue?.path.join('.')} ${issue?.message}`);
   }
   const { approver, approver_email, note, deferral_id, args_sha256, args, runs_sha256 } =
     result.data;
@@ -149,7 +147,7 @@ function readRemember({ scope, for: time, uses, when }: z.output<typeof remember
     const duration = parseDuration(time);
     return { scope, duration, uses, ...(when === undefined ? {} : { when }) };
   } catch {
-    throw new Problem(400, { error: `remember ${rememberForm}` });
+    throw new Problem('invalid_body', `remember ${rememberForm}`);
   }
 }
 
@@ -157,9 +155,10 @@ function readRemember({ scope, for: time, uses, when }: z.output<typeof remember
 export function readDecisions(body: unknown): unknown[] {
   const listed = fieldOf(body, 'decisions');
   if (Array.isArray(listed) && listed.length <= mostDecisions) return listed;
-  throw new Problem(400, {
-    error: `decisions must be a list of at most ${mostDecisions} decisions`,
-  });
+  throw new Problem(
+    'invalid_body',
+    `decisions must be a list of at most ${mostDecisions} decisions`,
+  );
 }
 
 /**
@@ -175,7 +174,7 @@ export function readListedDecision(
 ): { taskId: string; attempt: DecisionAttempt } {
   const attempt = readDecision(item, caller, at);
   const taskId = taskIdIn(item);
-  if (taskId === null) throw new Problem(400, { error: 'task_id must be a string' });
+  if (taskId === null) throw new Problem('invalid_body', 'task_id must be a string');
   refuseUnpinned(attempt);
   return { taskId, attempt };
 }
@@ -184,7 +183,7 @@ export function readListedDecision(
 export function refuseUnpinned({ verb, deferralId, argsSha256 }: DecisionAttempt): void {
   if (verb === 'approve' && (deferralId === null || argsSha256 === null)) {
     const error = 'an approval in a list needs deferral_id and args_sha256';
-    throw new Problem(400, { error });
+    throw new Problem('unpinned_approval', error);
   }
 }
 
@@ -198,10 +197,7 @@ export function taskIdIn(item: unknown): string | null {
 export function presentAnswer(
   taskId: string,
   answer: DecisionAnswer,
-):
-  | { status: 200; body: z.input<typeof decided> }
-  | { status: 400 | 403 | 404; body: z.input<typeof refusal> }
-  | { status: 409; body: z.input<typeof decisionConflict> } {
+): { status: 200; body: z.input<typeof decided> } | Problem {
   switch (answer.kind) {
     case 'resolved':
     case 'recorded': {
@@ -211,38 +207,36 @@ export function presentAnswer(
       return { status: 200, body };
     }
     case 'forbidden':
-      return { status: 403, body: { error: 'approver not authorized' } };
+      return new Problem('approver_not_authorized', 'approver not authorized');
     case 'noReason':
-      return { status: 400, body: { error: reasonNeeded(answer.decision) } };
+      return new Problem('reason_required', reasonNeeded(answer.decision));
     case 'noPasskey':
-      return { status: 403, body: { error: passkeyNeeded } };
+      return new Problem('passkey_required', passkeyNeeded);
     case 'notEditable':
-      return { status: 400, body: { error: notEditable } };
+      return new Problem('not_editable', notEditable);
     case 'unfit':
+      return new Problem('arguments_refused', answer.text);
     case 'notRememberable':
-      return { status: 400, body: { error: answer.text } };
+      return new Problem('not_rememberable', answer.text);
     case 'decided': {
       const { decision, approver, decidedAt } = answer.settled;
-      const decided_at = timestamp(decidedAt);
-      return {
-        status: 409,
-        body: { error: 'deferral already decided', decision, approver, decided_at },
-      };
+      const more = { decision, approver, decided_at: timestamp(decidedAt) };
+      return new Problem('already_decided', 'deferral already decided', more);
     }
     case 'otherDeferral': {
       const error = 'another deferral is pending for the task; review it before you decide';
-      return { status: 409, body: { error, deferral_id: answer.pendingId } };
+      return new Problem('deferral_differs', error, { deferral_id: answer.pendingId });
     }
     case 'otherArguments': {
       const error = 'the pending call has other arguments; review them before you decide';
-      return { status: 409, body: { error, args_sha256: answer.pendingSha256 } };
+      return new Problem('arguments_differ', error, { args_sha256: answer.pendingSha256 });
     }
     case 'otherRuns': {
       const error = 'the pending call would run something else; review it before you decide';
-      return { status: 409, body: { error, runs_sha256: answer.pendingSha256 } };
+      return new Problem('runs_differ', error, { runs_sha256: answer.pendingSha256 });
     }
     case 'notPending':
-      return { status: 404, body: { error: 'no pending deferral for task' } };
+      return new Problem('deferral_not_found', 'no pending deferral for task');
   }
 }
 
@@ -259,5 +253,5 @@ function readVerb(body: unknown): DecisionAttempt['verb'] {
   const named = fieldOf(body, 'decision');
   const verb = typeof named === 'string' ? named.trim().toLowerCase() : '';
   if (verb === 'approve' || verb === 'reject') return verb;
-  throw new Problem(400, { error: noDecision });
+  throw new Problem('invalid_body', noDecision);
 }

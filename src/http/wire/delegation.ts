@@ -28,7 +28,7 @@ export function readDelegation(body: unknown): { from?: string; to: string; unti
   if (!success) {
     const error =
       'the body must be {"to": EMAIL, "until": TIME} with a time such as 2026-12-27T09:00:00Z';
-    throw new Problem(400, { error });
+    throw new Problem('invalid_body', error);
   }
   const { from, to, until } = data;
   return { ...(from === undefined ? {} : { from }), to, until: Date.parse(until) };

@@ -6,6 +6,7 @@ import { newTaskIdForm } from '../../machines/task/task-id.ts';
 import { isTagValue, workflowHeaders } from '../../machines/workflow.ts';
 import { challengeOf } from './challenge.ts';
 import { digest } from './deferral.ts';
+import type { ErrorCode } from './error-codes.ts';
 import { jsonObject } from './json-object.ts';
 import { Problem } from './problem.ts';
 import { time, timestamp } from './timestamp.ts';
@@ -119,7 +120,7 @@ export function readHold(body: unknown): AskedHold {
 
 /** Reads the claim in the query of a request for a hold. Throws a 400 Problem that names the fault. */
 export function readClaim(value: unknown): string | undefined {
-  return parsed(z.object({ claim: claim.optional() }), { claim: value }, '').claim;
+  return parsed(z.object({ claim: claim.optional() }), { claim: value }, '', 'invalid_query').claim;
 }
 
 export const holdOutcome = z
@@ -258,10 +259,11 @@ function parsed<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
   whole: string,
+  code: ErrorCode = 'invalid_body',
 ): z.output<Schema> {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const path = issue?.path.join('.') ?? '';
-  throw new Problem(400, { error: path === '' ? whole : `${path} ${issue?.message}` });
+  throw new Problem(code, path === '' ? whole : `${path} ${issue?.message}`);
 }

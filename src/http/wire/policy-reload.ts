@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorCode } from './problem.ts';
 
 /** The answer of `POST /policy/reload`. */
 export const policyReloaded = z
@@ -18,6 +19,7 @@ export const policyReloaded = z
 export const policyUnusable = z
   .object({
     error: z.string(),
+    code: errorCode,
     problems: z.array(z.string()).describe('Each with file, line and column.'),
   })
   .meta({ id: 'PolicyUnusable' });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonValue } from '../../machines/json.ts';
 import { fieldOf } from './field-of.ts';
 import { presentError, RpcError, type RpcId, rpcCodes } from './json-rpc.ts';
-import { type Problem, textsOf } from './problem.ts';
+import { type Problem, type Said, textsOf, uncoded } from './problem.ts';
 
 /** The error formats of AIP-193 and of A2A 0.3.0. */
 export const statusRefusal = z
@@ -72,9 +72,10 @@ export function presentRefusal(
   { status, body }: Pick<Problem, 'status' | 'body'>,
   { method, path, body: sent }: RefusedRequest,
 ): object {
-  if (aipPath.test(path)) return aipError(status, body);
+  const said = uncoded(body);
+  if (aipPath.test(path)) return aipError(status, said);
   const isCall = method === 'POST' && (path === '/' || path === '/acs');
-  return isCall && !documented.has(fieldOf(sent, 'method')) ? rpcError(status, body, sent) : body;
+  return isCall && !documented.has(fieldOf(sent, 'method')) ? rpcError(status, said, sent) : body;
 }
 
 /** The fields of the error besides its code and message. */
@@ -85,14 +86,14 @@ interface ErrorInfo {
   metadata?: Record<string, string>;
 }
 
-function aipError(code: number, body: Problem['body']): z.input<typeof statusRefusal> {
+function aipError(code: number, body: Said): z.input<typeof statusRefusal> {
   const status = statusNames.get(code) ?? 'UNKNOWN';
   const info = errorInfo(code, body);
   const details = info === null ? {} : { details: [info] };
   return { error: { code, status, message: sentenceOf(body), ...details } };
 }
 
-function errorInfo(status: number, body: Problem['body']): ErrorInfo | null {
+function errorInfo(status: number, body: Said): ErrorInfo | null {
   const type = 'type.googleapis.com/google.rpc.ErrorInfo';
   if (status === 415) {
     return { '@type': type, reason: 'CONTENT_TYPE_NOT_SUPPORTED', domain: 'a2a-protocol.org' };
@@ -107,7 +108,7 @@ function errorInfo(status: number, body: Problem['body']): ErrorInfo | null {
   };
 }
 
-function rpcError(status: number, body: Problem['body'], sent: unknown): object {
+function rpcError(status: number, body: Said, sent: unknown): object {
   const code = codes.get(status) ?? rpcCodes.refused;
   const data: [] | [JsonValue] = saysMore(body) ? [body] : [];
   const refusal = presentError(new RpcError(code, sentenceOf(body), null, ...data), idOf(sent));
@@ -116,11 +117,11 @@ function rpcError(status: number, body: Problem['body'], sent: unknown): object 
 }
 
 /** Returns the message of a body. In some bodies, `error` is a machine-readable code. */
-function sentenceOf({ error, message }: Problem['body']): string {
+function sentenceOf({ error, message }: Said): string {
   return typeof message === 'string' ? message : error;
 }
 
-function saysMore(body: Problem['body']): boolean {
+function saysMore(body: Said): boolean {
   return Object.keys(body).length > 1;
 }
 

@@ -25,7 +25,7 @@ export function readTaskQuery(
   const page = { ...readPage(query), ...readInclude(include), ...readRange(query, now) };
   if (state === undefined || state === '') return page;
   if (!isTaskState(state)) {
-    throw new Problem(400, { error: `state must be one of ${taskStates.join(', ')}` });
+    throw new Problem('invalid_query', `state must be one of ${taskStates.join(', ')}`);
   }
   return { state, ...page };
 }
@@ -52,7 +52,7 @@ export function readDeadlinePage(query: ParsedUrlQuery): Page {
 export function readDeadlineOrder({ order }: ParsedUrlQuery): boolean {
   if (order === undefined || order === '') return false;
   if (order === 'deadline') return true;
-  throw new Problem(400, { error: 'order must be deadline' });
+  throw new Problem('invalid_query', 'order must be deadline');
 }
 
 /** Reads `from` and `to`; `now` in epoch milliseconds. Throws a 400 Problem. */
@@ -61,7 +61,7 @@ export function readRange({ from = '', to = '' }: ParsedUrlQuery, now: number): 
     // A repeated parameter is a list, which no time reads as.
     return readTimeRange({ from: String(from), to: String(to) }, now);
   } catch (error) {
-    throw new Problem(400, { error: messageOf(error) });
+    throw new Problem('invalid_query', messageOf(error));
   }
 }
 
@@ -69,7 +69,7 @@ export function readRange({ from = '', to = '' }: ParsedUrlQuery, now: number): 
 export function readDecidedBy({ decided_by: by }: ParsedUrlQuery): boolean {
   if (by === undefined || by === '') return false;
   if (by === 'me') return true;
-  throw new Problem(400, { error: 'decided_by must be me' });
+  throw new Problem('invalid_query', 'decided_by must be me');
 }
 
 interface Page {
@@ -82,7 +82,7 @@ function readPageBy(query: ParsedUrlQuery, form: RegExp): Page {
   const cursor = query['cursor'];
   if (cursor === undefined || cursor === '') return { limit };
   if (typeof cursor === 'string' && form.test(cursor)) return { limit, cursor };
-  throw new Problem(400, { error: 'cursor must be the next_cursor of the page before' });
+  throw new Problem('invalid_cursor', 'cursor must be the next_cursor of the page before');
 }
 
 /** Reads `historyLength`, the number of latest messages to return. Throws a 400 Problem. */
@@ -94,7 +94,7 @@ export function readHistoryLength(query: ParsedUrlQuery): number | undefined {
 export function readHistory({ history }: ParsedUrlQuery): boolean {
   if (history === undefined || history === '') return false;
   if (history === 'states') return true;
-  throw new Problem(400, { error: 'history must be states' });
+  throw new Problem('invalid_query', 'history must be states');
 }
 
 /** Reads a flag `true` or `false`; defaults to `false`. Throws a 400 Problem. */
@@ -102,7 +102,7 @@ export function readFlag(query: ParsedUrlQuery, name: string): boolean {
   const text = query[name];
   if (text === undefined || text === '' || text === 'false') return false;
   if (text === 'true') return true;
-  throw new Problem(400, { error: `${name} must be true or false` });
+  throw new Problem('invalid_query', `${name} must be true or false`);
 }
 
 /** The values of `include` and the data that each adds to a list: history and artifacts, and each task's origin. */
@@ -119,7 +119,7 @@ function readInclude(include: ParsedUrlQuery[string] = '') {
       ? inclusions[include]
       : undefined;
   if (found !== undefined) return found;
-  throw new Problem(400, { error: 'include must be artifacts, origin, or artifacts,origin' });
+  throw new Problem('invalid_query', 'include must be artifacts, origin, or artifacts,origin');
 }
 
 function readWhole(
@@ -132,7 +132,7 @@ function readWhole(
   if (text === undefined || text === '') return undefined;
   const value = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
-  throw new Problem(400, { error: `${name} must be a whole number from ${least} to ${most}` });
+  throw new Problem('invalid_query', `${name} must be a whole number from ${least} to ${most}`);
 }
 
 function isTaskState(text: unknown): text is TaskState {

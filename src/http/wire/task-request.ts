@@ -90,7 +90,7 @@ export interface Submission {
 export function readSubmission(body: unknown, newMessageId: () => string): Submission {
   const isWrapped = isJsonObject(body) && isJsonObject(body['task']);
   const result = submission.safeParse(isWrapped ? body['task'] : body);
-  if (!result.success) throw new Problem(400, { error: describe(result.error, isWrapped) });
+  if (!result.success) throw new Problem('invalid_body', describe(result.error, isWrapped));
   const { id, message: sent } = result.data;
   const contextId = result.data.contextId ?? sent.contextId;
   return {

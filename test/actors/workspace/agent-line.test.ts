@@ -115,9 +115,12 @@ describe('a connection to an unverified agent', () => {
 
   it('returns a refusal unchanged', async () => {
     const { line } = await lineTo(
-      (_, to) => void to.writeHead(500).end('{"error":"internal error"}'),
+      (_, to) => void to.writeHead(500).end('{"error":"internal error","code":"internal_error"}'),
     );
-    expect(await line.json(call)).toEqual({ status: 500, body: { error: 'internal error' } });
+    expect(await line.json(call)).toEqual({
+      status: 500,
+      body: { error: 'internal error', code: 'internal_error' },
+    });
     await expect(Array.fromAsync(line.events(call))).rejects.toMatchObject({
       message: 'the agent answered with status 500: internal error',
     });

@@ -25,7 +25,7 @@ async function openAgent(actors: readonly AnyActorRef[]) {
   const serve = (response: ServerResponse) => {
     if (refused > 0) {
       refused -= 1;
-      return void response.writeHead(500).end('{"error":"internal error"}');
+      return void response.writeHead(500).end('{"error":"internal error","code":"internal_error"}');
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: hi\n\n');
     streams.add(response);

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { ErrorCode } from '../../../src/http/wire/error-codes.ts';
 import { denial, says, startFakePlatform } from '../../actors/access/admission/fake-platform.ts';
 import type { AgentClient, Answer } from '../../helpers/agent-client.ts';
 import { rawRequest } from '../../helpers/raw-request.ts';
@@ -58,6 +59,8 @@ type Surface = (typeof surfaces)[number];
 /** What refuses, and what it says. */
 interface Refusal {
   status: number;
+  /** The code in the form of a sentence. */
+  code: ErrorCode;
   said: { error: string; [key: string]: unknown };
   /** Has a surface of an agent refuse a message. */
   provoke: (surface: Surface) => Promise<{ status: number; headers: unknown; body: unknown }>;
@@ -82,6 +85,7 @@ const parseError = (message: string) => ({
 const refusals: Record<string, Refusal> = {
   'no token': {
     status: 401,
+    code: 'unauthorized',
     said: {
       error: 'unauthorized',
       message: 'send a bearer token in the Authorization header',
@@ -91,6 +95,7 @@ const refusals: Record<string, Refusal> = {
   },
   'no admission': {
     status: 402,
+    code: 'admission_denied',
     said: {
       error: 'admission_denied',
       reason: denial.reason,
@@ -110,18 +115,21 @@ const refusals: Record<string, Refusal> = {
   },
   'a page of others': {
     status: 403,
+    code: 'forbidden_origin',
     said: { error: 'pages of this origin may not call; list it in server.cors_origins' },
     provoke: async (surface) =>
       post(await open(), surface, { headers: { origin: 'https://evil.example' } }),
   },
   'an unknown path': {
     status: 404,
+    code: 'not_found',
     said: { error: 'not found' },
     forms: ['sentence', 'aip'],
     provoke: async (surface) => post(await open(), { ...surface, path: `${surface.path}/no` }),
   },
   'another method': {
     status: 405,
+    code: 'method_not_allowed',
     said: { error: 'method not allowed' },
     headers: { allow: 'POST' },
     forms: ['sentence', 'aip'],
@@ -129,18 +137,21 @@ const refusals: Record<string, Refusal> = {
   },
   'a body that is too long': {
     status: 413,
+    code: 'body_too_large',
     said: { error: 'the body is longer than 2097152 bytes' },
     provoke: async (surface) =>
       post(await open(), surface, { body: 'x'.repeat(2 * 1024 * 1024 + 1) }),
   },
   'a body of another type': {
     status: 415,
+    code: 'unsupported_media_type',
     said: { error: 'send the body as application/json' },
     provoke: async (surface) =>
       post(await open(), surface, { headers: { 'content-type': 'text/plain' } }),
   },
   'a body in an encoding nobody knows': {
     status: 415,
+    code: 'unsupported_media_type',
     said: { error: 'the content encoding is unknown' },
     provoke: async (surface) =>
       post(await open(), surface, {
@@ -150,12 +161,14 @@ const refusals: Record<string, Refusal> = {
   },
   'half a body': {
     status: 400,
+    code: 'invalid_json',
     said: { error: 'the body is not valid JSON' },
     rpc: parseError('the body is not valid JSON'),
     provoke: async (surface) => post(await open(), surface, { body: '{"message"' }),
   },
   'a body that is too deep': {
     status: 400,
+    code: 'invalid_json',
     said: { error: 'the JSON is nested deeper than 64 levels' },
     rpc: parseError('the JSON is nested deeper than 64 levels'),
     provoke: async (surface) =>
@@ -163,36 +176,42 @@ const refusals: Record<string, Refusal> = {
   },
   'two hosts': {
     status: 400,
+    code: 'invalid_http',
     said: { error: 'send one Host header' },
     provoke: async ({ path }) =>
       raw(await open(), `POST ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n`),
   },
   'something else expected': {
     status: 417,
+    code: 'unsupported_expectation',
     said: { error: 'the request expects something else than 100-continue; send no Expect' },
     provoke: async ({ path }) =>
       raw(await open(), `POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: morse\r\n`),
   },
   'too many headers': {
     status: 431,
+    code: 'headers_too_large',
     said: { error: 'the request has more than 100 headers; send fewer' },
     provoke: async ({ path }) =>
       raw(await open(), `POST ${path} HTTP/1.1\r\nHost: a\r\n${'X-A: b\r\n'.repeat(101)}`),
   },
   'headers that are too long': {
     status: 431,
+    code: 'headers_too_large',
     said: { error: 'the headers of the request are too long' },
     provoke: async ({ path }) =>
       raw(await open(), `POST ${path} HTTP/1.1\r\nHost: a\r\nX-A: ${'b'.repeat(20_000)}\r\n`),
   },
   'a header that is none': {
     status: 400,
+    code: 'invalid_http',
     said: { error: 'the request is not valid HTTP' },
     provoke: async ({ path }) =>
       raw(await open(), `POST ${path} HTTP/1.1\r\nHost: a\r\nno header\r\n`),
   },
   'a chunk that is none': {
     status: 400,
+    code: 'invalid_http',
     said: { error: 'the request is not valid HTTP' },
     provoke: async ({ path }) =>
       raw(
@@ -203,6 +222,7 @@ const refusals: Record<string, Refusal> = {
   },
   'too many calls': {
     status: 429,
+    code: 'rate_limited',
     said: { error: expect.stringMatching(/^too many requests; try again in \d+ s$/) as never },
     headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
     async provoke(surface) {
@@ -213,6 +233,7 @@ const refusals: Record<string, Refusal> = {
   },
   'an agent that is starting': {
     status: 503,
+    code: 'starting',
     said: { error: 'service is starting; try again in a moment' },
     // The surfaces of A2A begin by looking at the card, which is not there yet.
     forms: ['sentence'],
@@ -221,6 +242,7 @@ const refusals: Record<string, Refusal> = {
   },
   'an agent without a card yet': {
     status: 503,
+    code: 'starting',
     said: { error: 'service is starting; try again' },
     forms: ['rpc', 'aip'],
     isRead: true,
@@ -229,6 +251,7 @@ const refusals: Record<string, Refusal> = {
   },
   'an agent that shuts down': {
     status: 503,
+    code: 'shutting_down',
     said: { error: 'service is shutting down' },
     forms: ['sentence'],
     async provoke(surface) {
@@ -239,6 +262,7 @@ const refusals: Record<string, Refusal> = {
   },
   'too many long bodies': {
     status: 503,
+    code: 'overloaded',
     said: { error: 'too many long requests are under way; nothing was started, so try again' },
     headers: { 'retry-after': '1' },
     async provoke(surface) {
@@ -251,6 +275,7 @@ const refusals: Record<string, Refusal> = {
   },
   'too much that is not read': {
     status: 503,
+    code: 'overloaded',
     said: {
       error:
         'too many answers wait to be read; read them or close their connections, then try again',
@@ -312,7 +337,10 @@ it('every method is refused in the form of its surface', async () => {
     else {
       const target = isCall ? '/' : path.replaceAll('\\', '').replaceAll(/:(\w+Id|id)\b/g, 'x');
       const { status, body } = await agent.request(isCall ? 'POST' : verb, target);
-      expect({ way, status, body }).toEqual({ way, ...expectedOf({ status: 401, said }, form) });
+      expect({ way, status, body }).toEqual({
+        way,
+        ...expectedOf({ status: 401, code: 'unauthorized', said }, form),
+      });
     }
   }
   // A new way belongs into `formOf`.
@@ -320,10 +348,10 @@ it('every method is refused in the form of its surface', async () => {
 });
 
 function expectedOf(
-  { status, said, isRead, rpc }: Pick<Refusal, 'status' | 'said' | 'isRead' | 'rpc'>,
+  { status, code, said, isRead, rpc }: Pick<Refusal, 'status' | 'code' | 'said' | 'isRead' | 'rpc'>,
   form: Form,
 ) {
-  if (form === 'sentence') return { status, body: said };
+  if (form === 'sentence') return { status, body: { ...said, code } };
   if (form === 'rpc' && rpc !== undefined) return rpc;
   return refusedAtDoor({ isRpc: form === 'rpc' }, status, said, isRead === true ? 7 : null);
 }

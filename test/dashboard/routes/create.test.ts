@@ -146,7 +146,7 @@ it('a value that is not an object, and an existing folder, are refused', async (
   const directory = join(dashboard.workspace, 'taken');
   expect({ status, body }).toEqual({
     status: 409,
-    body: { error: `${directory} is already there` },
+    body: { error: `${directory} is already there`, code: 'agent_taken' },
   });
   expect(readdirSync(directory)).toEqual([]);
 });

@@ -73,6 +73,7 @@ describe('the audit log of an agent', () => {
       409,
       {
         error: `the audit log lies outside of the agent's folder, at ${elsewhere}`,
+        code: 'audit_log_unusable',
         hint: `verify it with: holdpoint audit verify ${elsewhere}`,
       },
     ]);

@@ -145,7 +145,10 @@ describe('a hostile agent', () => {
         if (status === 504) expect(isAnswered).toBe(false);
       }
       const answers = await asking;
-      const same = { status, body: { error: expect.stringMatching(sentence) } };
+      const code = expect.stringMatching(
+        status === 504 ? /^agent_timeout$/ : /^(agent_unreachable|bad_gateway)$/,
+      );
+      const same = { status, body: { error: expect.stringMatching(sentence), code } };
       expect(answers).toEqual(Array(routes.length).fill(same));
       const { body } = await page.get('/api/deferrals');
       expect([body.deferrals, body.unasked]).toEqual([[], ['ill']]);
@@ -209,7 +212,10 @@ describe('a hostile agent', () => {
         to.writeHead(302, { location: `${elsewhere}/taken` }).end('{"error":"go there"}');
       }),
     );
-    const same = { status: 502, body: { error: 'the agent answered with status 302: go there' } };
+    const same = {
+      status: 502,
+      body: { error: 'the agent answered with status 302: go there', code: 'bad_gateway' },
+    };
     expect(await askAll(page, 'ill')).toEqual(Array(routes.length).fill(same));
     const { headers } = await page.get('/api/agents/ill/tasks');
     expect([headers.get('location'), reached]).toEqual([null, []]);
@@ -218,7 +224,10 @@ describe('a hostile agent', () => {
   it('answers a task request without a task, and that is reported', async () => {
     const page = await openWith(await IllAgent.open((_, to) => void to.end('[1, 2]')));
     const { status, body } = await page.get('/api/agents/ill/tasks/t1');
-    expect([status, body]).toEqual([502, { error: 'the agent did not return a task' }]);
+    expect([status, body]).toEqual([
+      502,
+      { error: 'the agent did not return a task', code: 'bad_gateway' },
+    ]);
   });
 });
 

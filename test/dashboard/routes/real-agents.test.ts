@@ -134,6 +134,7 @@ describe('a decision over the dashboard', () => {
         409,
         {
           error: 'deferral already decided',
+          code: 'already_decided',
           ...{ decision, approver, decided_at: expect.stringMatching(/Z$/) },
         },
       ]),
@@ -155,7 +156,10 @@ describe('a decision over the dashboard', () => {
       { approver_email: 'eve@example.com' },
     ]) {
       const { status, body } = await decide({ decision: 'approve', ...given });
-      expect([status, body]).toEqual([403, { error: 'approver not authorized' }]);
+      expect([status, body]).toEqual([
+        403,
+        { error: 'approver not authorized', code: 'approver_not_authorized' },
+      ]);
     }
     expect(agent.folder.paid).toEqual([]);
     expect(decisions().map(({ approver, authorized }) => [approver, authorized])).toEqual([
@@ -362,7 +366,10 @@ describe('a conversation over the dashboard', () => {
       ['tasks/t1/cancel', {}],
     ] as const) {
       const { status, body: said } = await page.post(`/api/agents/till/${path}`, body);
-      expect([status, said]).toEqual([400, { error: 'the agent till does not run' }]);
+      expect([status, said]).toEqual([
+        400,
+        { error: 'the agent till does not run', code: 'agent_not_running' },
+      ]);
     }
   });
 

@@ -17,7 +17,10 @@ it('the receipt of a call is relayed as its agent signed it, and the refusals of
   const path = `/api/agents/signed/tasks/t1/calls/${call}/receipt`;
   expect(await page.get(path)).toMatchObject({
     status: 409,
-    body: { error: 'the call has not ended; ask for its receipt when it has' },
+    body: {
+      error: 'the call has not ended; ask for its receipt when it has',
+      code: 'call_running',
+    },
   });
   await page.post('/api/agents/signed/tasks/t1/decisions', { decision: 'approve' });
   await answered;

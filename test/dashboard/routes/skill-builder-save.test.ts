@@ -143,12 +143,12 @@ describe('the save of a skill', () => {
     [
       'a variable that controls programs (WEB-9)',
       { env: { LD_PRELOAD: '/x.so' } },
-      '{"error":"this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY"}',
+      '{"error":"this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY","code":"variable_refused"}',
     ],
     [
       'a variable of Node',
       { env: { NODE_OPTIONS: '--require=/x' } },
-      '{"error":"this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY"}',
+      '{"error":"this name affects how programs run, so a secret cannot have it; use another, such as SHOP_KEY","code":"variable_refused"}',
     ],
     ['a variable with two lines', { env: { 'A=1\nB': 'x' } }, 'upper-case letters'],
     [
@@ -212,6 +212,7 @@ describe('the save of a skill', () => {
       409,
       {
         error: 'the agent has a skill of this name; edit that one, or choose another name',
+        code: 'skill_taken',
         name: 'weather',
         skill: { ...draft, format: 'subdir', etag: body.skill.etag },
       },
@@ -420,7 +421,7 @@ describe('the skills of an agent', () => {
     for (const path of ['skills', 'context']) {
       const { status, body } = await page.get(`${root}/${path}`);
       const error = 'skills is a link, and no link is followed; replace it';
-      expect([status, body]).toEqual([400, { error }]);
+      expect([status, body]).toEqual([400, { error, code: 'skill_refused' }]);
     }
     expect(
       (

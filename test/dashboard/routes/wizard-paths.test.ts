@@ -152,7 +152,11 @@ async function look({ dashboard }: World, snapshot: AnyMachineSnapshot): Promise
       // The wizard takes it, as a variable may come from elsewhere; an agent that would not start is not made.
       expect({ status, body }).toMatchObject({
         status: 400,
-        body: { error: expect.stringContaining('SMTP_FROM; set it') },
+        body: {
+          error: expect.stringContaining('SMTP_FROM; set it'),
+          code: 'agent_invalid',
+          step: 'skills',
+        },
       });
       return expect(readdirSync(dashboard.workspace)).toEqual([]);
     }
@@ -171,7 +175,7 @@ async function look({ dashboard }: World, snapshot: AnyMachineSnapshot): Promise
   const [first] = Object.entries(body.complaints);
   expect({ status: refused.status, body: refused.body }).toEqual({
     status: 400,
-    body: { error: first?.[1], step: first?.[0] },
+    body: { error: first?.[1], code: 'invalid_body', step: first?.[0] },
   });
   expect(readdirSync(dashboard.workspace)).toEqual([]);
 }

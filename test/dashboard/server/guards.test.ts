@@ -40,7 +40,8 @@ describe('the Host of a request to the dashboard (WEB-1)', () => {
     for (const path of ['/api/health', '/api/agents']) {
       const answer = await sent(page, `GET ${path} HTTP/1.1`, `Host: ${host}`);
       expect(answer.status).toBe(status);
-      if (status === 403) expect(answer.body).toEqual({ error: 'forbidden_host' });
+      if (status === 403)
+        expect(answer.body).toEqual({ error: 'forbidden_host', code: 'forbidden_host' });
     }
   });
 
@@ -48,7 +49,11 @@ describe('the Host of a request to the dashboard (WEB-1)', () => {
     const page = await openDashboard();
     for (const path of ['/', '/assets/x.js', '/api/events', '/nothing']) {
       const answer = await sent(page, `GET ${path} HTTP/1.1`, 'Host: evil.test:PORT');
-      expect([path, answer.status, answer.body]).toEqual([path, 403, { error: 'forbidden_host' }]);
+      expect([path, answer.status, answer.body]).toEqual([
+        path,
+        403,
+        { error: 'forbidden_host', code: 'forbidden_host' },
+      ]);
     }
   });
 
@@ -95,7 +100,8 @@ describe('the origin of a request to the dashboard (WEB-2)', () => {
     const at = String(page.dashboard.port);
     const answer = await rawRequest(page.url, text.join('\r\n').replaceAll('PORT', at));
     expect(answer.status).toBe(status);
-    if (status === 403) expect(parsed(answer.body)).toEqual({ error: 'forbidden_origin' });
+    if (status === 403)
+      expect(parsed(answer.body)).toEqual({ error: 'forbidden_origin', code: 'forbidden_origin' });
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual(
       [],
     );
@@ -141,7 +147,10 @@ describe('the token of the dashboard', () => {
       const answer = await page.request('GET', '/api/events', {
         headers: { authorization: header },
       });
-      expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
+      expect([answer.status, answer.body]).toEqual([
+        401,
+        { error: 'unauthorized', code: 'unauthorized' },
+      ]);
     }
     expect(await shown('/nothing', '')).toBe(404);
   });

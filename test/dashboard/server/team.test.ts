@@ -126,6 +126,7 @@ describe('all other people who sign in', () => {
       status: 403,
       body: {
         error: 'only an operator may use the dashboard; your approvals are at /approvals/',
+        code: 'operator_only',
         page: '/approvals/',
       },
     };
@@ -197,7 +198,12 @@ describe('the session of a person', () => {
     olga.cookies.set('ops.example.com', cookies);
     expect(await ask(olga, 'agents')).toEqual({
       status: 401,
-      body: { error: 'unauthorized', message: 'sign in on the page', sign_in: '/sign-in' },
+      body: {
+        error: 'unauthorized',
+        code: 'unauthorized',
+        message: 'sign in on the page',
+        sign_in: '/sign-in',
+      },
     });
   });
 
@@ -271,6 +277,7 @@ describe('a change at the issuer', () => {
       status: 503,
       body: {
         error: 'your account could not be checked at the issuer, so nothing has changed; try again',
+        code: 'issuer_unreachable',
       },
     });
     expect((await ask(olga, 'agents')).status).toBe(200);

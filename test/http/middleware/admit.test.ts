@@ -38,6 +38,7 @@ const denied: AdmissionVerdict = {
 };
 const denial = {
   error: 'admission_denied',
+  code: 'admission_denied',
   reason: 'cost_limit_exceeded',
   scope: 'workspace',
   window: 'daily',
@@ -143,10 +144,11 @@ describe('admission', () => {
     });
   });
 
-  it('has all five keys for a bare refusal of the platform', async () => {
+  it('has all keys for a bare refusal of the platform', async () => {
     const { client } = await startDoor({ ...admitted, decision: 'deny' });
     expect((await client.post('/tasks/send', {})).body).toEqual({
       error: 'admission_denied',
+      code: 'admission_denied',
       reason: '',
       scope: '',
       window: '',
@@ -203,7 +205,10 @@ describe('admission', () => {
     const answer = await client.post('/tasks/send', {});
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 503,
-      body: { error: 'the service cannot record that the request is refused; try again later' },
+      body: {
+        error: 'the service cannot record that the request is refused; try again later',
+        code: 'unrecorded',
+      },
     });
   });
 

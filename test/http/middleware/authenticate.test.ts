@@ -229,7 +229,10 @@ describe('an unauthenticated caller', () => {
   ])('is refused with 401 and recorded when they %s', async (_, headers, reason, kind) => {
     const { client, events } = await serveGate();
     const answer = await client.get('/tasks', headers);
-    expect(answer).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
+    expect(answer).toMatchObject({
+      status: 401,
+      body: { error: 'unauthorized', code: 'unauthorized' },
+    });
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(events).toStrictEqual([
       { ...envelope, event: 'auth_fail', fields: { reason, token_kind: kind, ...request } },

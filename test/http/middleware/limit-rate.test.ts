@@ -5,7 +5,10 @@ import { patient } from '../../helpers/patient.ts';
 import { rawRequest } from '../../helpers/raw-request.ts';
 import { serveDoor } from './serve-middleware.ts';
 
-const refusal = { status: 429, body: { error: 'too many requests; try again in 1 s' } };
+const refusal = {
+  status: 429,
+  body: { error: 'too many requests; try again in 1 s', code: 'rate_limited' },
+};
 
 /** The statuses of so many requests, one after the other. */
 async function statuses(count: number, send: () => Promise<{ status: number }>): Promise<number[]> {

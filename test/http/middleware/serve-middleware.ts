@@ -63,7 +63,7 @@ export async function serveDoor({
   app.use(async (ctx, next) => {
     asked.push(ctx.path);
     await (arriving ?? Promise.resolve());
-    if (ctx.get('Authorization') === 'Bearer wrong') throw new Problem(401, { error: 'wrong' });
+    if (ctx.get('Authorization') === 'Bearer wrong') throw new Problem('unauthorized', 'wrong');
     ctx.state.traffic = someTraffic();
     await next();
   });

@@ -314,7 +314,7 @@ describe('guard', () => {
     await report({ status: 'succeeded', result: 'a' });
     await report({ status: 'succeeded', result: 'a' });
     expect(await errorOf(report({ status: 'failed' }))).toMatchObject({
-      ...{ name: 'GateUnavailable', status: 409 },
+      ...{ name: 'GateUnavailable', status: 409, code: 'outcome_differs' },
       message:
         'the gate refused the outcome with 409: the hold has another outcome, and only the first one counts',
     });

@@ -102,7 +102,10 @@ describe('an answer that does not permit the call', () => {
     [400, '{"error":"bad"}'],
     [403, '{"error":"no"}'],
     [404, '{}'],
-    [409, '{"error":"the key k belongs to a hold of another call; choose another key"}'],
+    [
+      409,
+      '{"error":"the key k belongs to a hold of another call; choose another key","code":"idempotency_key_reused"}',
+    ],
     [500, 'oops'],
   ])('has the status %d', async (status, body) => {
     const { url, seen } = await serve((_request, response) => response.writeHead(status).end(body));

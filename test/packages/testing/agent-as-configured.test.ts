@@ -37,6 +37,7 @@ describe('an agent under test', () => {
     const claimed = { as: by, email: 'ann@example.com', note: 'n'.repeat(2_001) };
     expect((await agent.decide(asked.id, 'approve', claimed)).body).toEqual({
       error: 'note must be at most 2000 characters',
+      code: 'invalid_body',
     });
     const operators = await agent.send('pay', paying);
     expect(operators.requester).toEqual({ provider: 'runtime', userId: 'runtime' });

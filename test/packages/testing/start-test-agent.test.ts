@@ -50,7 +50,7 @@ describe('an agent under test', () => {
     expect(held).toMatchObject({ taskId: 't1', tool: 'pay', args: { amount: 5 }, stage: 'asked' });
     expect(await agent.decide('t1', 'approve', { as: 'eve@example.com' })).toEqual({
       status: 403,
-      body: { error: 'approver not authorized' },
+      body: { error: 'approver not authorized', code: 'approver_not_authorized' },
     });
     await agent.advance('3m');
     expect((await agent.held())[0]?.stage).toBe('reminded');

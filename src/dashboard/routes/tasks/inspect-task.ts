@@ -14,7 +14,7 @@ export function inspectTask({ workspace }: DashboardPorts) {
     if (status !== 200) return pass(ctx, { status, body });
     const events = readInspection(body);
     if (events === null) {
-      throw new Problem(502, { error: 'the agent did not return an inspection' });
+      throw new Problem('bad_gateway', 'the agent did not return an inspection');
     }
     ctx.body = { events } satisfies InspectionJson;
   };

@@ -32,5 +32,5 @@ function mostOf(ctx: RoutedContext): number | null {
   if (text === null) return null;
   const most = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (most >= 1 && most <= mostOfOneAgent) return most;
-  throw new Problem(400, { error: `most must be a whole number from 1 to ${mostOfOneAgent}` });
+  throw new Problem('invalid_query', `most must be a whole number from 1 to ${mostOfOneAgent}`);
 }

@@ -49,5 +49,5 @@ function limitOf(ctx: RoutedContext): number {
   const text = queryText(ctx, 'limit') ?? '100';
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= 500) return limit;
-  throw new Problem(400, { error: 'limit must be a whole number from 1 to 500' });
+  throw new Problem('invalid_query', 'limit must be a whole number from 1 to 500');
 }

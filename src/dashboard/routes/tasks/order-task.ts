@@ -54,5 +54,5 @@ function readDecision(ctx: RoutedContext): { token: string | null; body: JsonObj
   const { token = null, ...body } = sent as JsonObject;
   if (token === null || isPerson(ctx)) return { token: null, body };
   if (typeof token === 'string' && /^[\x21-\x7e]{1,16384}$/.test(token)) return { token, body };
-  throw new Problem(400, { error: 'token must be a bearer token without spaces' });
+  throw new Problem('invalid_body', 'token must be a bearer token without spaces');
 }

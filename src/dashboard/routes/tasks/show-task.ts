@@ -27,7 +27,7 @@ export function showTask({ workspace, audit }: DashboardPorts) {
     ]);
     if (status !== 200) return pass(ctx, { status, body });
     const task = readAgentTask(body);
-    if (task === null) throw new Problem(502, { error: 'the agent did not return a task' });
+    if (task === null) throw new Problem('bad_gateway', 'the agent did not return a task');
     const deferral = task.metadata?.deferral?.id;
     const waiting = isTaskId(deferral)
       ? await line.json({ method: 'GET', path: `/deferrals/${deferral}`, signal })

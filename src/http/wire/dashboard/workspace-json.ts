@@ -22,6 +22,8 @@ export interface WorkspaceJson {
 export interface ErrorJson {
   /** One sentence, or `unauthorized` if the token is missing. */
   error: string;
+  /** See docs/errors.md. */
+  code?: string;
   /** The command that fixes the problem. */
   hint?: string;
   needs_passphrase?: true;

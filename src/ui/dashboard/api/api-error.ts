@@ -4,6 +4,8 @@ import type { ErrorJson } from '../../../http/wire/dashboard/workspace-json.ts';
 export class ApiError extends Error {
   readonly status: number;
   readonly hint: string | null;
+  /** The code of the error (docs/errors.md); `null` without one. */
+  readonly code: string | null;
   /** The parsed response; `null` if it was not JSON. */
   readonly body: unknown;
 
@@ -13,6 +15,7 @@ export class ApiError extends Error {
     this.status = status;
     this.body = body;
     this.hint = isError(body) ? (body.hint ?? null) : null;
+    this.code = isError(body) ? (body.code ?? null) : null;
   }
 }
 

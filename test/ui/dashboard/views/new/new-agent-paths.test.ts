@@ -26,7 +26,7 @@ const made = { agent_id: 'desk', directory: '/agents/desk' };
 const preview = { directory: '/agents/desk', files: {}, variables: [], missing: [] };
 const begun = { url: 'https://id.example.com/auth', state: 's-1' };
 const failure = { error: 'The disk is full.' };
-const taken = { error: 'There is an agent of this name.' };
+const taken = { error: 'There is an agent of this name.', code: 'agent_taken' };
 const unfit = { error: 'No such model.', step: 'model' };
 const passphrase = 'correct horse';
 
