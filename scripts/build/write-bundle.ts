@@ -3,17 +3,13 @@ import { builtinModules } from 'node:module';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { type LogLevel, type OutputChunk, type Plugin, type RolldownLog, rolldown } from 'rolldown';
 
-const root = join(import.meta.dirname, '../..');
-const source = join(root, 'src');
+const clone = join(import.meta.dirname, '../..');
 
 /** Packages that find their own files by path; npm installs them next to the bundle. */
 const external = ['piscina'];
 
 /** The command, and what tests of others start an agent with. */
-const inputs = {
-  cli: join(source, 'cli.ts'),
-  'testing-main': join(root, 'packages/testing/testing.ts'),
-};
+const inputs = { cli: 'src/cli.ts', 'testing-main': 'packages/testing/testing.ts' };
 
 /** Packages whose usual entry loads its parts by paths that a bundle does not have. */
 const alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
@@ -23,11 +19,16 @@ const builtinMark = '\0node:';
 
 /**
  * Writes the command, and the module that tests its agents, as JavaScript with its packages inside, in files that are loaded when they are needed. Workers are
- * files of their own; what is read as text lies where it lies in `src`. Returns the modules that went in, by path.
+ * files of their own; what is read as text lies where it lies in `src`. `root` holds the sources. Returns the modules
+ * that went in, by path.
  */
-export async function writeBundle(folder: string): Promise<string[]> {
+export async function writeBundle(folder: string, root = clone): Promise<string[]> {
+  const source = join(root, 'src');
+  const input = Object.fromEntries(
+    Object.entries(inputs).map(([name, path]) => [name, join(root, path)]),
+  );
   const bundle = await rolldown({
-    ...{ cwd: root, input: inputs, platform: 'node', external },
+    ...{ cwd: root, input, platform: 'node', external },
     resolve: { alias },
     ...{ plugins: [workers, builtins], tsconfig: false, checks: { eval: false }, onLog: refuse },
   });
@@ -36,8 +37,8 @@ export async function writeBundle(folder: string): Promise<string[]> {
       ...{ dir: folder, format: 'esm', comments: { annotation: false, jsdoc: false } },
       ...{ entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     });
-    for (const path of filesReadAsText()) cpSync(join(source, path), join(folder, path));
-    writeCheckedFace(folder);
+    for (const path of filesReadAsText(source)) cpSync(join(source, path), join(folder, path));
+    writeCheckedFace(folder, root);
     const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
     return chunks.flatMap(({ moduleIds }) => moduleIds);
   } finally {
@@ -49,7 +50,7 @@ export async function writeBundle(folder: string): Promise<string[]> {
  * Writes `testing.js`, which checks the Node that runs it before it evaluates the bundle: what fails there on an old one
  * is a built-in module that is not there, with a message that does not name the cause.
  */
-function writeCheckedFace(folder: string): void {
+function writeCheckedFace(folder: string, root: string): void {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     engines: { node: string };
   };
@@ -98,7 +99,7 @@ const builtins: Plugin = {
 };
 
 /** Files that are read as text and not imported. The page of the dashboard is built separately. */
-function filesReadAsText(): string[] {
+function filesReadAsText(source: string): string[] {
   const exclude = ['ui/**'];
   return globSync('**/*', { cwd: source, exclude, withFileTypes: true })
     .filter((entry) => entry.isFile())

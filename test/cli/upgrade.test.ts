@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { schemaSteps } from '../../src/actors/records/sqlite/store-schema.ts';
 import { version } from '../../src/version.ts';
 import { AgentClient } from '../helpers/agent-client.ts';
@@ -15,13 +15,9 @@ vi.setConfig({ testTimeout: 120_000 });
 let next: NextRelease;
 let breaking: NextRelease;
 
-beforeAll(() => {
-  next = nextRelease();
-  breaking = nextRelease({ breaks: true });
-});
-afterAll(() => {
-  next.remove();
-  breaking.remove();
+beforeAll(async () => {
+  next = await nextRelease();
+  breaking = await nextRelease({ breaks: true });
 });
 
 const paying = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];

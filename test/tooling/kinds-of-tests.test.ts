@@ -30,6 +30,8 @@ it('tests are sorted by what they and their helpers reach, without types', () =>
     'test/deep/daemon.test.ts': "import '../helpers/daemon.ts';",
     'test/kills.test.ts': "import '../scripts/kill.ts';",
     'test/page.test.ts': "import { chromium } from 'playwright-core';",
+    'test/starts.test.ts': "import './helpers/workspace-agents.ts';",
+    'test/helpers/workspace-agents.ts': '',
   });
   expect(kindsOfTests(folder)).toEqual({
     pure: ['test/adds.test.ts'],
@@ -39,7 +41,12 @@ it('tests are sorted by what they and their helpers reach, without types', () =>
       'test/listens.test.ts',
       'test/tool.test.ts',
     ],
-    processes: ['test/deep/daemon.test.ts', 'test/kills.test.ts', 'test/page.test.ts'],
+    processes: [
+      'test/deep/daemon.test.ts',
+      'test/kills.test.ts',
+      'test/page.test.ts',
+      'test/starts.test.ts',
+    ],
   });
 });
 

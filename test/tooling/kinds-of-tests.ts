@@ -27,6 +27,9 @@ const speaks = new Set([
 /** What a test imports that asks less in `npm test` than it could. */
 const runs = '/test/helpers/runs.ts';
 
+/** What a test imports that has a dashboard start the real command, which is bundled for `processes` alone. */
+const startsAgents = '/test/helpers/workspace-agents.ts';
+
 /** How the product, or a test itself, listens or runs a script. */
 const listensOrRuns = /\bcreateServer\(|\bnew WebSocketServer\(|'node:child_process'/;
 const listensItself = /\.listen\(/;
@@ -60,6 +63,7 @@ function kindOf(test: string, product: string, sources: Sources): KindOfTest {
   const own = reached.filter((path) => !path.startsWith(product));
   const names = new Set(own.flatMap((path) => sources.importsOf(path).packages));
   if (!names.isDisjointFrom(startsPrograms)) return 'processes';
+  if (own.some((path) => path.endsWith(startsAgents))) return 'processes';
   if (!names.isDisjointFrom(speaks)) return 'sockets';
   if (own.some((path) => listensItself.test(sources.textOf(path)))) return 'sockets';
   return reached.some((path) => listensOrRuns.test(sources.textOf(path))) ? 'sockets' : 'pure';
