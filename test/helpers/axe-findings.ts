@@ -1,5 +1,6 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
+import { atRest } from './browser.ts';
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -11,11 +12,7 @@ const ofColors = ['color-contrast', 'link-in-text-block'];
  * `isRecolored` asks only the rules on colours, for a page that has changed in nothing else since axe looked at it.
  */
 export async function axeFindings(page: Page, isRecolored = false): Promise<string[]> {
-  // In the middle of a fade a colour is neither of the two that a person sees.
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  // A call that has just appeared takes no decision yet, which its buttons show.
-  const reject = page.getByRole('button', { name: 'Reject', exact: true });
-  if (await reject.isVisible()) await reject.and(page.locator(':enabled')).waitFor();
+  await atRest(page);
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source);
   // Nothing is written down of what fits, which takes longer than to find it out.
   const options: axe.RunOptions = {

@@ -132,10 +132,21 @@ export async function seeWhole(page: Page): Promise<Locator> {
 }
 
 /**
+ * Waits until a page shows what it will go on showing: in the middle of a fade a colour is neither of the two that a
+ * person sees, and a call that has just appeared takes no decision yet, which pales its buttons.
+ */
+export async function atRest(page: Page): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const reject = page.getByRole('button', { name: 'Reject', exact: true });
+  if (await reject.isVisible()) await reject.and(page.locator(':enabled')).waitFor();
+}
+
+/**
  * Says what is missing of what every page needs: a language, a title, one first heading, names for what can be
  * pressed, text that stands out from its ground, and nothing that is wider than the window.
  */
-export function missingOf(page: Page): Promise<string[]> {
+export async function missingOf(page: Page): Promise<string[]> {
+  await atRest(page);
   return page.evaluate(() => {
     // The types of a browser are not those of the daemon.
     const { document, getComputedStyle } = globalThis as any;

@@ -1,4 +1,5 @@
-import { expect, onTestFinished, vi } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { expect, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/actors/ports/clock.ts';
 import type { Log } from '../../src/actors/ports/log.ts';
 import { type Agent, startAgent } from '../../src/agent/start/start-agent.ts';
@@ -131,16 +132,21 @@ export async function launchAgent(
   return new TestAgent(agent, folder, log);
 }
 
-/** Resolves with a task once it is in this state. */
-export function reached(client: AgentClient, id: string, state: string): Promise<any> {
-  return vi.waitFor(
-    async () => {
-      const { body } = await client.get(`/tasks/${id}`);
-      expect(body.status?.state).toBe(state);
-      return body;
-    },
-    { timeout: 30_000, interval: 5 },
-  );
+/**
+ * Resolves with a task once it is in this state. It is asked for at longer and longer intervals, as each answer takes time
+ * from the agent, which runs in this process.
+ */
+export async function reached(client: AgentClient, id: string, state: string): Promise<any> {
+  const until = performance.now() + 30_000;
+  for (let pause = 5; ; pause = Math.min(2 * pause, 40)) {
+    const isLast = performance.now() > until;
+    const answer = client.get(`/tasks/${id}`);
+    // An agent that is being restarted accepts no connection.
+    const { body } = await (isLast ? answer : answer.catch(() => ({ body: null })));
+    if (body?.status?.state === state) return body;
+    if (isLast) expect(body.status?.state).toBe(state);
+    await setTimeout(pause);
+  }
 }
 
 /** Reads the lines of an audit log, of one task when it is named. */
