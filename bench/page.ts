@@ -196,7 +196,7 @@ function compressedSize(url: string): Promise<number> {
   });
 }
 
-/** Notes largest paints and shifts of the layout, and when a text is drawn. */
+/** Notes largest paints and shifts of the layout, and when a string is drawn. */
 function observe(): void {
   const {
     document,

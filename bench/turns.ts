@@ -12,7 +12,7 @@ const tokens = 20;
 interface Asked {
   pool: Pool;
   request: () => { method: 'POST'; path: string; headers: Record<string, string>; body: string };
-  /** Whether a text of the stream holds the first token. */
+  /** Whether a string of the stream holds the first token. */
   hasToken: (text: string) => boolean;
 }
 

@@ -10,7 +10,11 @@ const files = globSync([
   'scripts/**/*.{ts,md}',
   'bench/**/*.{ts,mjs,md}',
   'examples/**/*.{ts,mjs,md}',
+  'test/**/*.ts',
+  'skills/**/*.{md,mjs,py}',
+  'clients/**/*.{py,md}',
   'README.md',
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
 ]).filter(

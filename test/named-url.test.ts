@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { urlOf } from '../src/machines/url-of.ts';
 import { namedUrl } from '../src/named-url.ts';
 
-/** What an agent is called that listens so, and what its log was told. */
+/** The name of an agent that listens on these addresses, and the lines of its log. */
 function named(host: string, publicUrl = '') {
   const warned: unknown[] = [];
   const silent = () => undefined;

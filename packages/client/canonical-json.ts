@@ -27,7 +27,7 @@ export async function argsDigest(tool: string, args: Record<string, unknown>): P
   return sha256(canonicalJson({ tool, args }, 'call'));
 }
 
-/** Returns the lower-case hex SHA-256 of a text. */
+/** Returns the lower-case hex SHA-256 of a string. */
 export async function sha256(text: string): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -212,7 +212,7 @@ async function report(
   throw refusedWith(answer.status, answer.body, 'the gate refused the outcome with');
 }
 
-/** Returns the digest of a text's UTF-8 bytes, or of the RFC 8785 form of other JSON; `null` if it is not plain JSON. */
+/** Returns the digest of a string's UTF-8 bytes, or of the RFC 8785 form of other JSON; `null` if it is not plain JSON. */
 async function resultDigest(result: unknown): Promise<string | null> {
   try {
     return await sha256(typeof result === 'string' ? result : canonicalJson(result, 'result'));

@@ -36,7 +36,7 @@ export class KeptTerms {
     return readFileSync(join(this.#folder, kept.file), 'utf8').trim();
   }
 
-  /** Throws for a text that no package needed. */
+  /** Throws for a string that no package needed. */
   refuseIdle(): void {
     const idle = this.#texts.find((one) => !this.#used.has(one));
     if (idle === undefined) return;

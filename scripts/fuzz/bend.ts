@@ -36,7 +36,7 @@ interface Bending {
   others: readonly Buffer[];
 }
 
-/** Returns a text with one to eight bends. */
+/** Returns a string with one to eight bends. */
 export function bend(text: Buffer, bending: Bending): Buffer {
   let bent = text;
   for (let left = 1 + bending.chance.below(8); left > 0; left -= 1) bent = once(bent, bending);

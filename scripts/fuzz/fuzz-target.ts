@@ -10,7 +10,7 @@ export interface Target {
   take: (bytes: Buffer) => Promise<void>;
 }
 
-/** A text that something is wrong with. */
+/** A string that something is wrong with. */
 interface Finding {
   input: string;
   problem: string;

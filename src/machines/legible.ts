@@ -52,7 +52,7 @@ const other = /[^\n\x20-\x7e]/;
 const run = / {21}|\n(?: {0,20}\n){5}/;
 
 /**
- * Splits a text so that hidden content can be displayed: invisible characters, runs of blanks, and words that mix
+ * Splits a string so that hidden content can be displayed: invisible characters, runs of blanks, and words that mix
  * similar-looking letters. Chats, the console and the page all use this rule for text from people and models.
  */
 export function piecesOf(text: string): TextPiece[] {
@@ -74,7 +74,7 @@ export function piecesOf(text: string): TextPiece[] {
 }
 
 /**
- * Returns a text with every character visible. Invisible and direction-changing characters become their code point in
+ * Returns a string with every character visible. Invisible and direction-changing characters become their code point in
  * brackets, such as `[U+202E]`, so an approver reads exactly what is requested.
  */
 export function legible(text: string): string {

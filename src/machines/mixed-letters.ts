@@ -22,7 +22,7 @@ const lettersOf = () =>
     lookAlike.map((script) => [script, new RegExp(`\\p{Script=${script}}`, 'u')]),
   ) as Record<Script, RegExp>);
 
-/** Matches a text with a letter that can imitate a Latin one. */
+/** Matches a string with a letter that can imitate a Latin one. */
 let foreign: RegExp | undefined;
 const findForeign = () =>
   (foreign ??= new RegExp(

@@ -1,7 +1,7 @@
 import type { JsonValue } from './json.ts';
 
 /**
- * Returns a copy of the first `length` UTF-16 units of a text. A plain `slice` would keep the whole original in memory
+ * Returns a copy of the first `length` UTF-16 units of a string. A plain `slice` would keep the whole original in memory
  * as long as the part is referenced.
  */
 export function keptStart(text: string, length: number): string {
@@ -11,7 +11,7 @@ export function keptStart(text: string, length: number): string {
 }
 
 /**
- * Truncates a text to a number of Unicode code points ("runes"). A lone surrogate becomes U+FFFD
+ * Truncates a string to a number of Unicode code points ("runes"). A lone surrogate becomes U+FFFD
  * (docs/contract/governance.md: the context of an audit event has at most 512).
  */
 export function cutToRunes(text: string, maximum: number): string {

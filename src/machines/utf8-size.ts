@@ -1,4 +1,4 @@
-/** Returns the UTF-8 size of a text in bytes without encoding it. */
+/** Returns the UTF-8 size of a string in bytes without encoding it. */
 export function utf8Size(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index += 1) {

@@ -22,12 +22,12 @@ export const tenancyHeaders: readonly TagHeader[] = [
 export const depthHeader = 'X-Invocation-Depth';
 export const depthTag = 'invocation_depth';
 
-/** Returns true if a text is a number of agents. */
+/** Returns true if a string is a number of agents. */
 export function isDepth(text: string): boolean {
   return /^\d{1,4}$/.test(text);
 }
 
-/** Returns true if a text is a valid value of such a header: printable ASCII, 1 to 256 characters. */
+/** Returns true if a string is a valid value of such a header: printable ASCII, 1 to 256 characters. */
 export function isTagValue(text: string): boolean {
   return /^[\x20-\x7e]{1,256}$/.test(text);
 }

@@ -73,7 +73,7 @@ const policySha256 = hash('sha256', policyOfStory, 'hex');
 
 type Bundled = Parameters<typeof bundleFiles>[1][number];
 
-/** The page of a bundle of that story, as somebody without the key may change it. */
+/** The page of a bundle of that story, as an attacker without the key may change it. */
 async function reportOf(
   change: (agent: Bundled) => readonly Bundled[] = (agent) => [agent],
 ): Promise<string> {

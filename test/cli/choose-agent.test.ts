@@ -156,7 +156,7 @@ describe.concurrent('a command without --dir', () => {
 });
 
 describe('a planted agent on the list', () => {
-  /** A listener that proves to be the agent of its own folder, and hears what it is shown. */
+  /** A listener that proves to be the agent of its own folder, and records what it receives. */
   async function planted(
     tokenPath: string,
   ): Promise<{ heard: string[]; env: Variables; directory: string }> {

@@ -33,7 +33,7 @@ it('mcp login signs the agent in by a browser redirect, and mcp logout signs it 
   const lines = createInterface({ input: login.child.stdout! })[Symbol.asyncIterator]();
   const address = String((await lines.next()).value);
   const back = `${new URL(address).searchParams.get('redirect_uri')}?`;
-  // A page of somebody else in the browser ends nothing.
+  // A foreign page in the browser ends nothing.
   expect((await fetch(`${back}code=stolen&state=foreign`)).status).toBe(404);
   expect((await fetch(back + issuer.signIn(address))).status).toBe(200);
   const { code, stderr } = await login.ended;

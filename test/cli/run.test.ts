@@ -298,7 +298,7 @@ async function untilDraining(url: string): Promise<void> {
   while ((await fetch(`${url}/readyz`)).status === 200);
 }
 
-/** Runs the command as somebody who may read the agent's files and owns none of them, where that can be had. */
+/** Runs the command as a user who may read the agent's files and owns none of them, where that is possible. */
 async function withoutPrivileges(args: string[], directory: string, file: string) {
   if (process.getuid?.() !== 0) {
     await chmod(file, 0);

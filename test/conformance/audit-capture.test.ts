@@ -6,7 +6,7 @@ import { type AuditLine, expectIntact } from '../helpers/test-agent.ts';
 
 const everything = { tool_args: true, tool_result: true, llm_messages: true };
 
-/** The contents that the events of a task hold, in their order; what holds none is left out. */
+/** The contents of the events of a task, in order; events without contents are omitted. */
 function contentsOf(lines: AuditLine[]): Record<string, string>[] {
   return lines.flatMap(({ fields = {} }) => {
     const { args, result, messages } = fields;
@@ -16,7 +16,7 @@ function contentsOf(lines: AuditLine[]): Record<string, string>[] {
   });
 }
 
-/** Messages with the ids of calls, which are made anew in every run, left out. */
+/** Messages without the ids of calls, which differ in every run. */
 function messagesOf({ messages = '[]' }: Record<string, string>): unknown {
   return JSON.parse(messages, (key, value: unknown) => (key === 'id' ? undefined : value));
 }

@@ -123,7 +123,7 @@ describe('any text of a caller', () => {
 
   it('is one event per line, in the path and the headers of a refused caller', async () => {
     const agent = await startTestAgent({ auth: { required: true } });
-    // Each at a step of its own, since those of one workflow are told of as one.
+    // Each at a separate step, since those of one workflow are reported as one.
     const requests = pieces.flatMap((piece, index) => [
       `GET /tasks/${encodeURI(piece.toWellFormed())}%0a%1b[2J HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Workflow-Step-ID: path-${index}\r\n\r\n`,
       `GET /tasks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Workflow-Step-ID: tag-${index}\r\nX-Workflow-ID: a${piece}b\r\n\r\n`,

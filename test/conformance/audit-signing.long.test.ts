@@ -42,7 +42,7 @@ async function runOnce(folder: AgentFolder, env: NodeJS.ProcessEnv, id: string):
   return keys;
 }
 
-/** The published keys as text, for whoever has no token. */
+/** The published keys as text, for a caller without a token. */
 async function publishedBy({ url }: Pick<TestAgent, 'url'>): Promise<string> {
   const answer = await fetch(url + keysPath);
   expect(answer.status).toBe(200);

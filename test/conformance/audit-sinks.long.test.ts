@@ -13,10 +13,10 @@ import { outwardFolder, startOutward } from './egress-agent.ts';
 
 afterAll(cleanUp);
 
-/** Whatever is waited for comes sooner. */
+/** Every awaited event arrives sooner. */
 const script = [{ tool: 'echo' }, { say: 'hi' }];
 
-/** A collector that answers as it is told, and keeps what it has taken. */
+/** A collector with configured answers, which keeps what it has accepted. */
 async function startReceiver() {
   const receiver = {
     /** What it answers; `null` for nothing at all. */
@@ -109,7 +109,7 @@ describe('a collector', () => {
       const agent = await startOutward(posting(receiver.url));
       expect((await agent.send('t', script)).body.status.state).toBe('completed');
       await vi.waitUntil(() => flipsOf(agent.auditPath).length === 1, patient);
-      // It goes on being refused before it is mended.
+      // It keeps being refused before it is corrected.
       await vi.waitUntil(() => receiver.requests.length >= 2, patient);
       receiver.status = 200;
       await vi.waitUntil(() => flipsOf(agent.auditPath).length === 2, patient);

@@ -26,7 +26,7 @@ const signer = says({
   GetCallerIdentityResponse: { GetCallerIdentityResult: { Arn: arn, Account: account } },
 });
 
-/** An agent with a provider of every type, and what stands behind them. */
+/** An agent with a provider of every type, and the servers behind them. */
 async function startGuarded() {
   const [issuer, directory, proxy] = await Promise.all([
     startKeyServer(),
@@ -174,7 +174,7 @@ describe('a provider that cannot be reached', () => {
       bearer(canary),
     ];
     for (const [index, headers] of tokens.entries()) {
-      // Each in a workflow of its own, since those of one are told of as one.
+      // Each in a separate workflow, since those of one are reported as one.
       const workflow = { 'x-workflow-id': `wf-${index}` };
       const answer = await agent.get('/tasks', { ...headers, ...workflow });
       expect(answer).toMatchObject({

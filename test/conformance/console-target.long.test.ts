@@ -29,7 +29,7 @@ async function anAgent() {
   };
 }
 
-/** Runs a line as somebody does who copies it from the console into a shell. */
+/** Runs a line as a person does who copies it from the console into a shell. */
 function pasted(command: string, directory: string) {
   const env = { PATH: `${bin}:${process.env['PATH']}` };
   return startProcess('sh', ['-c', command], { cwd: directory, env }).ended;

@@ -36,7 +36,7 @@ async function payed(id: string, at: TestAgent, other: TestAgent): Promise<strin
   const sent = vi.waitFor(async () => {
     const { status, body } = await at.send(id, pay);
     if (status === 200) return body;
-    // It may have been begun all the same, and is told of where it is asked for.
+    // It may have been begun all the same, and is reported where it is requested.
     const { body: task } = await at.get(`/tasks/${id}`);
     expect(task.status?.state).toBe('completed');
     return task;

@@ -22,7 +22,7 @@ export const loopbackOpen = {
 
 /**
  * The folder of an agent with `http_request`, removed after the test. `scripts` are contents by file
- * name, such as `ask.py`; each becomes a tool that takes a text `url`.
+ * name, such as `ask.py`; each becomes a tool that takes a string `url`.
  */
 export function outwardFolder(
   settings: OutwardSettings = {},

@@ -242,7 +242,7 @@ describe('a daemon with every kind of outbound call', () => {
     });
     // What keeps the tasks is no place that anything is sent to.
     expect(bypasses([agentPort, ...databasePorts()])).toEqual([]);
-    // The tripwire hears of those that the test itself opened.
+    // The tripwire receives those that the test itself opened.
     expect(bypasses().length).toBeGreaterThan(0);
   });
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 const healthy = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
-/** Expects the daemon to answer others as if nothing was going on. */
+/** Expects the daemon to answer others normally. */
 async function expectAlive(): Promise<void> {
   for (const from of ['127.0.0.1', '127.0.0.99']) {
     expect(await rawRequest(agent.url, healthy, from)).toMatchObject({
@@ -106,7 +106,7 @@ it('the agent survives cancels with bad tokens, and logs them in a few lines', a
 
 it('the agent survives JSON of two million levels', async () => {
   const deep = '['.repeat(2 ** 21);
-  // Whoever is refused while the body is still on its way may find the connection closed instead of the answer.
+  // A client that is refused while it still sends the body may find the connection closed instead of the answer.
   const cutOff = ({ cause }: Error & { cause?: { code?: string } }): string =>
     cause?.code ?? 'none';
   const answers = Array.from({ length: 20 }, () =>

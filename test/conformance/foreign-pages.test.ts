@@ -5,7 +5,7 @@ import { deferring, startTestAgent, type TestAgent } from '../helpers/test-agent
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
 const decision = '{"decision":"approve","approver_email":"ann@example.com"}';
 
-/** Asks as a browser does for a page: `Host` is what stands in its address bar. */
+/** Sends a request for a page as a browser does: `Host` is the host of its address bar. */
 async function ask(
   agent: TestAgent,
   route: string,

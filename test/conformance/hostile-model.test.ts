@@ -17,7 +17,7 @@ import { loopbackOpen } from './egress-agent.ts';
 
 needsBwrap();
 
-/** Stands in every file that no model may see. */
+/** Is in every file that no model may read. */
 const canary = 'canary-of-the-operator';
 
 const secretFiles = [
@@ -36,7 +36,7 @@ const builtin_tools = [
   ...['http_request', 'web_fetch'],
 ];
 
-/** The folder of an agent with secrets, one link to each of them, and a note that anybody may read. */
+/** The folder of an agent with secrets, one link to each of them, and a note that any caller may read. */
 function folderWith(settings: object): AgentFolder {
   const folder = new AgentFolder({
     ...{ description: canary, builtin_tools },
@@ -56,7 +56,7 @@ let agent: TestAgent;
 let folder: AgentFolder;
 let tasks = 0;
 
-/** What comes of one call of a tool: the task's final state and what the model is told. */
+/** The result of one call of a tool: the task's final state and the input of the model. */
 async function outcomeOf(tool: string, args: object) {
   tasks += 1;
   const id = `hostile-${tasks}`;

@@ -61,7 +61,7 @@ function gateway(
   };
 }
 
-/** Resolves with a gateway once it has the tools of both servers. */
+/** Resolves with a gateway once it has the tools of the two servers. */
 async function started(settings: ServiceSettings, folder?: AgentFolder): Promise<TestAgent> {
   const agent = await startTestAgent(settings, folder === undefined ? {} : { folder });
   const given = () => agent.audit().filter(({ event }) => event === 'mcp_tools');

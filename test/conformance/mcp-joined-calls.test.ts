@@ -152,7 +152,7 @@ describe('an equal call during a wait', () => {
     expect(next?.task_id).not.toBe(waiting?.task_id);
   });
 
-  it('never waits twice at once, whatever its clients do', async () => {
+  it('never waits twice at once, with any actions of its clients', async () => {
     const agent = await startTestAgent(shown(keeping({ max_pending_per_caller: 1_000 })));
     const clients = [await mcpClientAt(agent.url), await mcpClientAt(agent.url)];
     const action = fc.record({
@@ -222,7 +222,7 @@ describe('a client with a timeout', () => {
     expect(answer).toEqual(held(id, wait?.until));
     const ask = (task_id: string) =>
       client.callTool({ name: 'task_result', arguments: { task_id } });
-    // It was told to ask again, so nothing is abandoned in between.
+    // The client was asked to retry, so nothing is abandoned in between.
     expect(await ask(id)).toEqual(answer);
     await client.close();
     const other = await mcpClientAt(agent.url);

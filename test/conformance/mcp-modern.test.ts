@@ -342,7 +342,7 @@ it.each(['abandon', 'keep'] as const)(
   },
 );
 
-it('a call whose client has received its task continues, whatever the client does', async () => {
+it('a call whose client has received its task continues, with any actions of the client', async () => {
   const agent = await startTestAgent(served());
   const { taskId } = await heldTask(agent, modernMcp(agent.url, acceptsTasks));
   await agent.decide(taskId, approve);

@@ -16,7 +16,7 @@ needsBwrap();
 
 const shop = { name: 'shop', command: 'node', args: ['puppet/server.mjs'], tools: { deny: [] } };
 
-/** The folder of an agent with the puppet in it, which keeps what it offers and was told apart from its code. */
+/** The folder of an agent with the puppet in it, which stores its offers and its input separately from its code. */
 function puppetAgent(settings: ServiceSettings, tools: readonly object[]): AgentFolder {
   const folder = new AgentFolder({
     mcp: { servers: [shop] },

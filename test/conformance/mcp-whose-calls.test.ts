@@ -36,7 +36,7 @@ async function waitingAt(agent: AgentClient): Promise<{ task_id: string; request
   return (await agent.get('/deferrals')).body.deferrals;
 }
 
-it('an equal call needs a step-up, whoever signed in for the waiting one', async () => {
+it('an equal call needs a step-up, for any caller of the waiting one', async () => {
   const issuer = await startIdentityProvider();
   const { security } = deferring();
   const settings = { issuer: issuer.issuer, audience: agentResource };

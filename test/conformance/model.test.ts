@@ -27,7 +27,7 @@ const people = ['ann@example.com', 'bob@example.com', 'eve@example.com'];
 /** Where a task can be begun. */
 const doors = ['legacy', ...wireSurfaces.map(({ name }) => name), 'mcp'];
 
-/** A daemon over HTTP that does what a reference model is told as well. */
+/** A daemon over HTTP that executes the commands of a reference model. */
 class Daemon {
   readonly folder: AgentFolder;
   agent!: TestAgent;

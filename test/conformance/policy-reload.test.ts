@@ -107,7 +107,7 @@ describe('rules that change while the agent runs', () => {
     expect(body.status.message.parts[0].text).toBe('denied by guardrail: pay is a denied tool');
   });
 
-  it('require for a waiting call the approvers and the quorum of both policies', async () => {
+  it('require for a waiting call the approvers and the quorum of the two policies', async () => {
     const [ann, bob, eve] = ['ann', 'bob', 'eve'].map((name) => `${name}@example.com`);
     const agent = await startTestAgent({ security: holding({ approvers: [ann, bob, eve] }) });
     void agent.send('t1', paying).catch(() => undefined);

@@ -105,7 +105,7 @@ describe.each([
     await a.folder.openGate('7');
     link.recover();
     await readyAs(a, 200, 10_000 + slack);
-    // Who was held there is told what the other one made of it.
+    // A caller that was held there receives the other daemon's result.
     expect([textOf(await working), textOf(await held)]).toEqual([text, 'paid']);
     expect([a, b].map(({ folder }) => folder.held.length)).toEqual([1, 0]);
     expect([a, b].map(({ folder }) => folder.paid.length)).toEqual([0, 1]);

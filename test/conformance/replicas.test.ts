@@ -22,7 +22,7 @@ describe('three daemons of one agent', () => {
     await c.reached('order-1', 'deferred');
     const decided = await b.decide('order-1', { decision: 'approve', approver: 'ann' });
     expect([decided.status, decided.body.decision]).toEqual([200, 'approve']);
-    // Whoever was told so sees it everywhere.
+    // A caller with this answer sees it on every daemon.
     for (const { body } of await Promise.all([a, b, c].map((at) => at.get('/tasks/order-1')))) {
       expect(body.status.state).not.toBe('deferred');
     }

@@ -14,15 +14,15 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const pay = [{ tool: 'pay', args: {} }, { say: 'paid' }];
 
-/** No process hears these. */
+/** No process receives these. */
 const unheard = ['SIGKILL', 'SIGSTOP'];
 
-/** A process that gets one of these for a reason is broken and cannot go on. */
+/** A process that gets one of these for a reason is broken and cannot continue. */
 const defects = ['SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP'];
 
 const draining = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGPWR', 'SIGXCPU'];
 
-/** Every signal of this system once, whatever its names. */
+/** Every signal of this system once, under one of its names. */
 const signals = [
   ...new Map(Object.entries(constants.signals).map(([name, number]) => [number, name])).values(),
 ].map((name) => ({ SIGIOT: 'SIGABRT', SIGPOLL: 'SIGIO', SIGUNUSED: 'SIGSYS' })[name] ?? name);
@@ -57,7 +57,7 @@ describe('a daemon with a waiting call', () => {
     const { agent, held } = await agentThatWaits();
     for (const signal of harmless) {
       agent.signal(signal);
-      // One that was stopped goes on.
+      // A stopped one continues.
       agent.signal('SIGCONT');
       expect([signal, (await agent.get('/healthz')).status]).toEqual([signal, 200]);
     }

@@ -55,7 +55,7 @@ describe('a click on Approve', () => {
     expect(chat.folder.paid).toHaveLength(1);
   });
 
-  it('of two people at once counts for the first one, and the other is told', async () => {
+  it('of two people at once counts for the first one, and the other gets a notice', async () => {
     const chat = await startSlackAgent();
     const { answer } = await asked(chat);
     await Promise.all([

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { playing } from '../helpers/agent-client.ts';
 import { type SlackAgent, startSlackAgent, wordsOf } from '../helpers/slack-agent.ts';
 
-/** An agent that pays on any message, and says so. */
+/** An agent that pays on any message, and reports it. */
 const paying = {
   model: { script: [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid {result}' }] },
 };

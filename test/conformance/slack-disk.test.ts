@@ -54,7 +54,7 @@ it.runIf(isOverPostgres)(
   async () => {
     const chat = await startSlackAgent();
     await chat.slack.connected();
-    // Where the message stands is not kept either.
+    // The place of the message is not stored either.
     const notices = await fullStore(chat.agent, ['UPDATE OF ref ON approval_notices']);
     chat.agent.send('t1', pay).catch(() => undefined);
     await chat.shows(/\[Approve\]/);

@@ -124,7 +124,7 @@ describe('a connection that breaks again and again', () => {
       ids.map((id) => [id, { ...decision, ...vouchedInSlack('U0ANN00001') }]),
     );
     expect(folder.paid).toHaveLength(reconnects);
-    // Nobody is told off for a click that Slack delivered more than once.
+    // No one is warned about a click that Slack delivered more than once.
     expect(slack.ephemerals('refunds').map(wordsOf)).toEqual([]);
     expect(slack.envelopes.some(({ deliveries }) => deliveries > 1)).toBe(true);
     expect(errors).toEqual([]);

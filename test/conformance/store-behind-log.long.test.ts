@@ -52,7 +52,7 @@ function copyOfStore({ path }: AgentFolder): () => void {
 
 const logOf = ({ path }: AgentFolder): string => join(path, '.service/audit.ndjson');
 
-/** Every line of the log of an agent as it stands, over all its files. */
+/** Every line of the log of an agent unchanged, over all its files. */
 function linesOf(folder: AgentFolder): string[] {
   return logFilesOf(logOf(folder)).flatMap((file) =>
     readFileSync(file, 'utf8').split('\n').filter(Boolean),

@@ -24,7 +24,7 @@ type Kind = 'held' | 'ended';
 
 const everybody: Person[] = [...(Object.keys(people) as (keyof typeof people)[]), 'operator'];
 
-/** Who knows of the tasks of `asker`, by `server.task_access`. */
+/** The callers who may read the tasks of `asker`, by `server.task_access`. */
 const seers: Record<'org' | 'requester' | 'any', Record<Kind, Person[]>> = {
   org: {
     held: ['asker', 'colleague', 'approver', 'drifter', 'operator'],
@@ -34,17 +34,17 @@ const seers: Record<'org' | 'requester' | 'any', Record<Kind, Person[]>> = {
   any: { held: everybody, ended: everybody },
 };
 
-/** Something that is asked about a task, and what who may know of it is told. */
+/** A request about a task, and the answer to a caller who may read it. */
 interface Row {
   name: string;
   kind: Kind;
   request: (task: Given) => Routed;
-  /** What is told, in the answer or in the first event of a stream. */
+  /** The answer, or the first event of a stream. */
   seen: (task: Given) => unknown;
   /** True when the task is not the same afterwards. */
   isChange?: boolean;
   isStream?: boolean;
-  /** What whoever may not know of it is told, when that is not what an unknown id is told. */
+  /** The answer to a caller who may not read it, when it differs from the one for an unknown id. */
   refusal?: { status: number; body: unknown };
 }
 
@@ -334,10 +334,10 @@ const lists: { request: Routed; kinds: Kind[]; of: (body: any) => any }[] = [
   },
 ];
 
-/** What shows a caller their own alone, whatever `task_access` says: see sessions.test.ts. */
+/** The routes that show a caller only their own tasks under any `task_access`: see sessions.test.ts. */
 const ownAlone: Routed[] = [get('/sessions'), get('/sessions/some')];
 
-/** What tells every caller of all that they may know of. */
+/** The route that sends every caller all that they may read. */
 const followed = get('/events');
 
 /** A count that tells of more tasks than are shown would be a hint as well. */
@@ -522,7 +522,7 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
     }
   });
 
-  /** A task and who is told of it, as the operator sees them. */
+  /** A task and its permitted callers, as the operator sees them. */
   async function standing(id: string): Promise<unknown> {
     const operator = agent.as(agent.token);
     const task = await operator.get(`/tasks/${id}?decisions=true`);
@@ -532,7 +532,7 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
 });
 
 function ask(client: AgentClient, { method, path, body, headers = {} }: Routed): Promise<Answer> {
-  // A stream that opens for somebody whom it should not be shown to has no end.
+  // A stream that opens for a forbidden caller has no end.
   const signal = AbortSignal.timeout(10_000);
   return client.request(method, path, { headers, signal, ...(body === undefined ? {} : { body }) });
 }

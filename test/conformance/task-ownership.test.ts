@@ -30,7 +30,7 @@ function startAgent(task_access: string, rule: object = {}): Promise<TestAgent> 
 const notFound = { status: 404, body: { error: 'task not found', code: 'task_not_found' } };
 
 describe('a task of an organisation', () => {
-  it('stays in it, whoever runs it again', async () => {
+  it('stays in it, with any caller of a further run', async () => {
     const agent = await startAgent('org');
     await agent.as(tokenOf('ann')).send('order-1', [{ say: 'one' }]);
     for (const token of [tokenOf('joe'), agent.token, tokenOf('kim')]) {

@@ -60,7 +60,7 @@ const place = {
 
 const quiet = { info() {}, warn() {}, error() {} };
 
-/** Leaves out the polls with which a test waits. */
+/** Omits the polls with which a test waits. */
 function treesOf(collector: TraceCollector): SpanTree[] {
   return collector.trees().filter(({ name }) => name !== 'a2a.tasks/get');
 }

@@ -18,7 +18,7 @@ beforeEach(async () => {
   receiver = await RawReceiver.open();
 });
 
-/** An agent whose calls wait for whoever reads the receiver of the test at `/ops`, or at `/boss`. */
+/** An agent whose calls wait for the reader of the test's receiver at `/ops`, or at `/boss`. */
 async function anAgent(rules: Record<string, object> = { pay: {} }): Promise<TestAgent> {
   const to = { to: 'channel:webhook:ops', timeout: '5m' };
   const tools = Object.fromEntries(
@@ -39,7 +39,7 @@ async function anAgent(rules: Record<string, object> = { pay: {} }): Promise<Tes
   return startInFolder(folder, env);
 }
 
-/** Resolves with what a target was told, once it was told so much; every signature is checked. */
+/** Resolves with the posts to a target, once there are so many; every signature is checked. */
 async function told(count: number, path = '/ops'): Promise<any[]> {
   const posts = () => receiver.posts.filter((post) => post.path?.startsWith(path));
   await vi.waitUntil(() => posts().length >= count, { timeout: 15_000, interval: 5 });

@@ -173,7 +173,7 @@ describe('the alerts', () => {
   const page = read('docs/alerts.md');
   const names = alerts.map(({ alert = '' }) => alert);
 
-  it('have a severity, a text, and a section of the page, and each section an alert', () => {
+  it('have a severity, text, and a section of the page, and each section an alert', () => {
     const anchor = 'https://github.com/holdpoint/holdpoint/blob/main/docs/alerts.md#';
     for (const { alert = '', labels, annotations } of alerts) {
       expect(['warning', 'critical'], alert).toContain(labels?.severity);

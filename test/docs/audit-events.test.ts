@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/** How an event of the log is written: beside the key, as the name of one, and where facts of a task are worded. */
+/** The forms of an event of the log: next to the key, as the name of one, and where facts of a task are worded. */
 const written = [
   /\bevent: '([a-z]+(?:_[a-z]+)*)'/g,
   /\bcheckpointEvent = '([a-z]+(?:_[a-z]+)*)'/g,

@@ -8,7 +8,7 @@ import { entryFor, promisesOf, runPage } from './run-page.ts';
 
 const withCommands = pages().filter((page) => fencesOf(readPage(page)).some(isCommand));
 
-/** `npm test` runs the first page that anybody reads, `npm run test:long` all. */
+/** `npm test` runs the first page that people read, `npm run test:long` all. */
 const pagesToRun = suiteOf() === 'long' ? withCommands : ['README.md'];
 
 /** How an answer begins that refuses what was asked. */

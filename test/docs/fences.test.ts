@@ -81,7 +81,7 @@ function faultsIn(
   return problems.filter(isFault).map(({ message }) => message);
 }
 
-/** A part leaves out what it needs to be of use, which its page says elsewhere. */
+/** A part omits what it needs to be valid, which is elsewhere on its page. */
 function isFault({ message }: { message: string }): boolean {
   const elsewhere =
     /is not set; (?:it must hold|set it)|stores contents|lists no tools|without auth\.providers/;

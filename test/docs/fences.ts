@@ -11,7 +11,7 @@ export interface Fence {
   language: string;
   /** The file it is, where its first line names one. */
   file: string | null;
-  /** Without the indent of a list it stands in. */
+  /** Without the indentation of its list. */
   text: string;
 }
 

@@ -34,7 +34,7 @@ const signsIn = { providers: [{ type: 'static_token', settings: { token_env: 'SE
 
 const servers = (server: object) => ({ mcp: { servers: [server] } });
 
-/** What keys need beside them to be of use, by how their paths begin. */
+/** The other keys that keys need to be valid, by the beginnings of their paths. */
 const beside: readonly (readonly [string, object])[] = [
   ['model.provider', { model: { name: 'example-model' } }],
   ['auth.required', { auth: signsIn }],
@@ -99,7 +99,7 @@ const beside: readonly (readonly [string, object])[] = [
   ],
 ];
 
-/** What providers of a type need beside what is required of each. */
+/** The keys that providers of a type need in addition to the required ones. */
 const providerNeeds: Record<string, object> = {
   static_token: { token_env: 'SERVICE_TOKEN' },
   oidc: { audience: 'refunds' },

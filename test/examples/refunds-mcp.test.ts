@@ -47,7 +47,7 @@ const orderOf = (agent: TestAgent, id: string) =>
     .split('\n')
     .find((line) => line.startsWith(`${id},`));
 
-/** A client of somebody else. */
+/** A client of another program. */
 async function outsideClient(agent: TestAgent): Promise<Client> {
   const client = new Client({ name: 'outside', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL(`${agent.url}/mcp`));
@@ -119,7 +119,7 @@ it("a refund is found again by its task after the client's timeout", async () =>
   expect(runs.map(({ fields }) => fields?.['tool'])).toEqual(['issue_refund']);
 }, 60_000);
 
-/** A server of somebody else that pays back; `paid` is what it has paid. */
+/** A server of another program that pays back; `paid` is what it has paid. */
 async function aDesk(): Promise<{ url: string; paid: unknown[] }> {
   const paid: unknown[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {

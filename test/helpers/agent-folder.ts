@@ -38,7 +38,7 @@ export interface ServiceSettings {
   egress?: object;
 }
 
-/** Tests call more quickly than anybody would. */
+/** Tests send more requests than a person would. */
 const unlimited = {
   read_rps: 1_000_000,
   read_burst: 1_000_000,
@@ -100,7 +100,7 @@ export class AgentFolder {
     return this.#linesOf('held');
   }
 
-  /** Lets a `hold` go on with this as its result, as soon as it waits at the gate. */
+  /** Lets a `hold` continue with this result, as soon as it waits at the gate. */
   async openGate(result: string): Promise<void> {
     await vi.waitUntil(() => this.#pushGate(result), { timeout: 10_000, interval: 5 });
   }
@@ -110,14 +110,14 @@ export class AgentFolder {
     this.#pushGate('');
   }
 
-  /** Removes the folder, and with it whatever still waits at the gate. */
+  /** Removes the folder, and every call that still waits at the gate. */
   remove(): void {
     this.leaveGate();
     rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
     leaveStore(this.path);
   }
 
-  /** Tells whether anybody was at the gate. */
+  /** Returns whether a call was at the gate. */
   #pushGate(result: string): boolean {
     try {
       const flags = constants.O_WRONLY | constants.O_NONBLOCK;

@@ -18,7 +18,7 @@ import { onePolicy } from './one-policy.ts';
 import { openDoor } from './open-door.ts';
 import { openedStore } from './opened-store.ts';
 
-/** A model that asks for these calls, in one turn and in whatever form, and then repeats the last result. */
+/** A model that requests these calls, in one turn and in the given form, and then repeats the last result. */
 export function modelAsking(calls: { tool: string; args: unknown }[]): LanguageModel {
   return {
     provider: 'scripted',

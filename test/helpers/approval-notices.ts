@@ -5,7 +5,7 @@ import type {
 } from '../../src/machines/channels/approval-notice.ts';
 import { digest, times } from './task-fixtures.ts';
 
-/** A held refund that anybody in a channel may release within five minutes. */
+/** A held refund that any person in a channel may release within five minutes. */
 export function aRequest(overrides: Partial<ApprovalRequest> = {}): ApprovalRequest {
   return {
     taskId: 'task-1',

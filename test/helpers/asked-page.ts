@@ -9,7 +9,7 @@ import { type PageServer, servePage } from './serve-page.ts';
 /** The words that a request begins with, such as `POST /chat`, or a pattern of them. */
 type Words = string | RegExp;
 
-/** A server of the page with the agent `refunds`, whose views are answered when a test says so. */
+/** A server of the page with the agent `refunds`, whose views are answered when a test answers them. */
 interface AskedServer extends PageServer {
   /** What the page has asked and waits for, in order, such as `PUT /config {"content":"a"} over "1"`. */
   underWay(): string[];
@@ -34,7 +34,7 @@ interface Asked {
   forget: () => void;
 }
 
-/** A view of the page before a server that answers when a test says so. */
+/** A view of the page with a server that answers when a test lets it. */
 interface AskedPage {
   server: AskedServer;
   page: Page;
@@ -130,7 +130,7 @@ function beginStream({ line, answer, forget }: Asked): AnswerStream {
   };
 }
 
-/** Says whether something of the page has the focus, from which whoever works with keys goes on. */
+/** Returns whether an element of the page has the focus, from which a keyboard user continues. */
 export function hasFocus(page: Page): Promise<boolean> {
   return page.evaluate('document.activeElement !== document.body');
 }

@@ -20,7 +20,7 @@ export interface ToldOutcome {
   status: string;
 }
 
-/** What programs were told of their holds, in that order. */
+/** The answers to programs about their holds, in that order. */
 export interface ToldHolds {
   answers: readonly ToldHold[];
   outcomes: readonly ToldOutcome[];

@@ -29,7 +29,7 @@ export function brokenTask(events: readonly TaskLine[], { held, denied }: ToolsO
   let approved: JsonValue | undefined;
   let due = 1;
   for (const { event, seq, fields = {} } of events) {
-    // What channels and receivers were told is no step of the task.
+    // A message to channels and receivers is no step of the task.
     if (seq === undefined) continue;
     claim(seq === due, `line ${seq} stands where ${due} was due`);
     due += 1;

@@ -80,7 +80,7 @@ const forgiven = new WeakMap<string[], string[]>();
 
 /**
  * Lets a page complain of these, now or whenever its browser comes to it: refusals as `400` or `400 http://…`, and
- * whatever else holds the words, as `ERR_CONNECTION_REFUSED`.
+ * any other text that contains the words, such as `ERR_CONNECTION_REFUSED`.
  */
 export function forgive(complaints: string[], what: readonly string[]): void {
   forgiven.set(complaints, [...(forgiven.get(complaints) ?? []), ...what]);
@@ -143,7 +143,7 @@ export async function atRest(page: Page): Promise<void> {
 
 /**
  * Says what is missing of what every page needs: a language, a title, one first heading, names for what can be
- * pressed, text that stands out from its ground, and nothing that is wider than the window.
+ * pressed, text with enough contrast, and nothing that is wider than the window.
  */
 export async function missingOf(page: Page): Promise<string[]> {
   await atRest(page);

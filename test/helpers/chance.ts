@@ -26,7 +26,7 @@ export class Chance {
     return things[this.below(things.length)] as Thing;
   }
 
-  /** Returns one of the names, as often as its weight says beside the others. */
+  /** Returns one of the names, by its weight among the others. */
   weighed<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const names = Object.keys(weights) as Name[];
     let left = this.next() * names.reduce((sum, name) => sum + weights[name], 0);

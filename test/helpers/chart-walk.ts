@@ -20,13 +20,13 @@ type Heard = HeardEvent | readonly HeardEvent[];
 /** Something that can happen to a chart, from outside or by what it has asked for. */
 export interface Happening<World> {
   /**
-   * What the chart hears of it, one after the other where the real thing goes on by itself; made of where the chart
-   * stands when it depends on that.
+   * The event for the chart, one after the other where the real thing continues by itself; derived from the state of
+   * the chart if it depends on that.
    */
   event: Heard | ((snapshot: AnyMachineSnapshot) => Heard);
-  /** Whether the world can make it happen where the chart stands; anywhere when absent. */
+  /** Whether the world can make it happen in the chart's state; anywhere when absent. */
   in?: (snapshot: AnyMachineSnapshot) => boolean;
-  /** Makes it happen to the real thing, and looks at what that does beside its chart. */
+  /** Makes it happen to the real thing, and checks the effects outside its chart. */
   happen: (world: World) => void | Promise<void>;
 }
 
@@ -36,9 +36,9 @@ export type Happenings<World> = Readonly<Record<string, Happening<World>>>;
 /** One of the shortest paths of a chart. */
 interface ChartPath {
   title: string;
-  /** Where the chart stands before anything happens. */
+  /** The state of the chart before anything happens. */
   begun: AnyMachineSnapshot;
-  /** What happens, and where the chart stands after it. */
+  /** The events, and the state of the chart after them. */
   steps: readonly { name: string; snapshot: AnyMachineSnapshot }[];
 }
 
@@ -46,19 +46,19 @@ export interface PathOptions<World> {
   /** The chart with those of its actions filled that decide where it goes; itself when absent. */
   filled?: AnyStateMachine;
   input?: unknown;
-  /** What else of a snapshot tells two situations apart, beside its states. */
+  /** Other parts of a snapshot that distinguish two situations with equal states. */
   fingerprint?: (snapshot: AnyMachineSnapshot) => unknown;
   /** States that the chart never rests in, by the names on their way. */
   passing?: readonly string[];
   /** Walks few paths, which pass through every state, and not all. */
   isBrief?: boolean;
-  /** Looks after each step at what an outsider sees of where the chart stands, until nothing is wrong with it. */
+  /** Checks after each step what an outsider sees of the chart's state, until it is right. */
   look?: (world: World, snapshot: AnyMachineSnapshot) => void | Promise<void>;
 }
 
 /**
- * Returns the shortest path to every transition of a chart that can happen; those that others begin with are left out,
- * as whoever walks these has walked them. No effect of the chart runs.
+ * Returns the shortest path to every transition of a chart that can happen. Prefixes of other paths are omitted,
+ * because the longer walks contain them. No effect of the chart runs.
  */
 function shortestPathsOf(
   chart: AnyStateMachine,
@@ -107,7 +107,7 @@ function heardOf(
   return [typeof event === 'function' ? event(snapshot) : event].flat();
 }
 
-/** A chart as it takes what happens: all that it hears of it. */
+/** A chart that records all events that it receives. */
 function told(
   chart: AnyStateMachine,
 ): ActorLogic<AnyMachineSnapshot, EventObject & { heard: readonly HeardEvent[] }, any> {
@@ -144,7 +144,7 @@ function leavesOf(value: StateValue): string[] {
   });
 }
 
-/** Tells of the actors that run a chart, whoever creates them; asked for before that. Ends with the test. */
+/** Records the actors that run a chart, created by any code; requested before that. Ends with the test. */
 function watchActorsOf(chart: AnyStateMachine): readonly AnyActorRef[] {
   const actors: AnyActorRef[] = [];
   const watch = (logic: AnyStateMachine): AnyStateMachine => {
@@ -167,9 +167,9 @@ function watchActorsOf(chart: AnyStateMachine): readonly AnyActorRef[] {
 /** The real thing that runs a chart, to which nothing has happened. */
 interface Begun<World> {
   opened: World | Promise<World>;
-  /** Whether the chart stands where it begins; some begin with what happens first. */
+  /** Whether the chart is in its initial state; some begin with the first event. */
   hasBegun: () => boolean;
-  /** Looks once whether it stands where the chart says. */
+  /** Checks once whether the real thing is in the chart's state. */
   look: (world: World, snapshot: AnyMachineSnapshot) => void | Promise<void>;
 }
 
@@ -214,7 +214,7 @@ export function walkPaths<World>(
   it.each(walked.map((path) => [path.title, path] as const))('%s', async (_, { begun, steps }) => {
     const { opened, hasBegun, look } = begin();
     const world = await opened;
-    // At once, as some go on by themselves.
+    // At once, as some continue by themselves.
     if (hasBegun()) await vi.waitFor(() => look(world, begun), waiting);
     for (const { name, snapshot } of steps) {
       await happenings[name]?.happen(world);
@@ -225,7 +225,7 @@ export function walkPaths<World>(
 
 /**
  * Registers tests that walk every shortest path of a chart through the real thing that runs it, and look after each step
- * whether the newest actor of the chart stands where the chart says.
+ * whether the newest actor of the chart is in the expected state.
  *
  * @param open starts the real thing, to which nothing has happened; the actors are those that run the chart
  */

@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Frees at once whatever nothing refers to. */
+/** Frees all unreferenced memory at once. */
 export const collectGarbage = runInNewContext('gc') as () => void;

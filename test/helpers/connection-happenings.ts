@@ -10,7 +10,7 @@ import { patient } from './patient.ts';
 export class Openings {
   #goOn: (() => void) | null = null;
 
-  /** Is waited for by whoever opens a link, for as long as that is wanted. */
+  /** The opener of a link waits for it, as long as the test wants. */
   hold(signal?: AbortSignal | null): Promise<void> {
     return new Promise((goOn) => {
       this.#goOn = goOn;
@@ -18,7 +18,7 @@ export class Openings {
     });
   }
 
-  /** Lets the newest go on, once there is one. */
+  /** Lets the newest one continue, once it exists. */
   async letGo(): Promise<void> {
     (await this.#newest())();
   }
@@ -35,13 +35,13 @@ export class Openings {
   }
 }
 
-/** A service behind a connection, both of them real; of what cannot go wrong with it, nothing stands here. */
+/** A real service behind a real connection; events that cannot happen with it are not listed here. */
 export interface LinkedService {
   clock: ManualClock;
   actors: readonly AnyActorRef[];
   /** Each opening of a link is held there. */
   openings: Openings;
-  /** Has the link that is held be refused once it goes on; true for what only a person can fix. */
+  /** Refuses the held link when it continues; true for a fault that only a person can fix. */
   refuse(isLasting: boolean): void;
   /** Breaks the link that is up. */
   breakOff(isLasting: boolean): void | Promise<void>;
@@ -52,9 +52,9 @@ export interface LinkedService {
 
 /** One that says when it will hang up. */
 export interface RenewingService extends LinkedService {
-  /** Says so of the link that is up. */
+  /** Announces the end of the current link. */
   retire(): void;
-  /** Lets the link that is held in, and says so instead of a greeting; resolves once that was heard. */
+  /** Accepts the held link, and announces its end instead of a greeting; resolves once that was received. */
   retireNew(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ const isOpening = (snapshot: AnyMachineSnapshot) =>
 const isPausing = (snapshot: AnyMachineSnapshot) =>
   ['backoff', 'failed', { draining: 'pausing' }].some((value) => snapshot.matches(value));
 
-/** Tells whether a connection carries something where its chart stands, as whoever is outside has to see it. */
+/** Returns whether a connection carries messages in its chart's state, as seen from outside. */
 export const carries = (value: unknown): boolean =>
   !['connecting', 'backoff', 'failed', 'closed'].includes(value as string);
 

@@ -76,7 +76,7 @@ const said = {
   'the agent is at work': {
     event: asked({ kind: 'running' }),
     in: isIn('asking'),
-    // The chart hears of it and does nothing.
+    // The chart receives it and does nothing.
     async happen({ actors, asked, taskOf }) {
       const [asker] = Object.entries(actors.at(-1)?.getSnapshot().children as object)
         .filter(([name]) => name.endsWith('asking'))

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { AgentClient } from './agent-client.ts';
 import { commandFile, compileCache } from './real-command.ts';
 
-/** Takes what is to be done when whoever needed something is through with it. */
+/** Registers a cleanup that runs when the owner of a resource is done with it. */
 export type Later = (undo: () => void | Promise<void>) => void;
 
 /** The command `holdpoint ui --no-token` at work, so that a browser gets to each page by its address alone. */

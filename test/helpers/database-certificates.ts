@@ -1,4 +1,4 @@
-/** An authority that nobody trusts unless they are told to, and another one that signed nothing. */
+/** An authority that clients trust only if configured, and another one that signed nothing. */
 export const authorities = {
   ours: `-----BEGIN CERTIFICATE-----
 MIIBqTCCAU+gAwIBAgIUPUMQ4iZDD3BW4oydZX+5lPE2FvQwCgYIKoZIzj0EAwIw

@@ -18,7 +18,7 @@ export interface TelegramCall {
   args: Record<string, any>;
 }
 
-/** What somebody says; a `chat` below zero is a group. */
+/** A message of a person; a `chat` below zero is a group. */
 export interface Said {
   text?: string;
   chat?: number;
@@ -78,7 +78,7 @@ export class FakeTelegram {
     return this.#last.message;
   }
 
-  /** True while somebody waits for what is said. */
+  /** True while a poll waits for messages. */
   get isPolled(): boolean {
     return this.#poll !== null;
   }
@@ -99,7 +99,7 @@ export class FakeTelegram {
     this.#faults.set(method, [...(this.#faults.get(method) ?? []), ...faults]);
   }
 
-  /** Has somebody say something, and returns the id of the message. */
+  /** Sends a message of a person, and returns its id. */
   say({ text, chat = 7, user = {}, more = {}, update }: Said): number {
     this.#last.message += 1;
     this.push({
@@ -116,7 +116,7 @@ export class FakeTelegram {
     return this.#last.message;
   }
 
-  /** Has somebody press a button below a message of the bot; `changes` replace parts of what Telegram tells. */
+  /** Presses a button below a message of the bot; `changes` replace parts of the update. */
   press(
     data: string,
     at: { chat: number; message: number },
@@ -146,7 +146,7 @@ export class FakeTelegram {
     if (this.#poll !== null) this.#answerPoll({ ok: true, result: this.#updates });
   }
 
-  /** Sends everything again that was ever said, whatever was acknowledged. */
+  /** Sends every message again, acknowledged or not. */
   repeat(): void {
     this.#updates = [...this.#pushed];
   }
@@ -257,7 +257,7 @@ async function argsOf(request: IncomingMessage): Promise<Record<string, any>> {
   );
 }
 
-/** Beside a file, what is no text goes as JSON. */
+/** Next to a file, values that are not strings are sent as JSON. */
 function readField(text: string): unknown {
   return /^(-?\d+$|\{|true$|false$)/.test(text) ? JSON.parse(text) : text;
 }

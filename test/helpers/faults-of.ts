@@ -23,16 +23,16 @@ export const wideLooks: readonly Look[] = [
 /** Both themes on both windows. */
 export const everyLook: readonly Look[] = [...wideLooks, ...narrowLooks];
 
-/** One of both themes on each of both windows. */
+/** One of the two themes on each of the two windows. */
 export const twoLooks: readonly Look[] = [
   ['light', 1280],
   ['dark', 320],
 ];
 
 /**
- * Lists what is wrong with a page in each of these looks, one after the other as it stands: what axe finds, what is
- * missing of what every page needs, and what is wider than the window. Another theme at the same width has the same
- * elements in the same places, so axe looks at its colours alone.
+ * Lists the faults of a page in each of these looks, one after the other in its current state: axe findings, missing
+ * elements that every page needs, and elements wider than the window. Another theme at the same width has the same
+ * elements in the same places, so axe checks only its colours.
  */
 export async function faultsOf(page: Page, looks: readonly Look[]): Promise<string[]> {
   const faults: string[] = [];

@@ -7,7 +7,7 @@ import type { TestAgent } from './test-agent.ts';
 
 /** A store without room. */
 export interface FullStore {
-  /** Resolves once the agent knows of it; one over PostgreSQL tries a commit for that, which waits for room. */
+  /** Resolves once the agent has noticed it; one over PostgreSQL tries a commit for that, which waits for space. */
   noticed(): Promise<void>;
   /** Gives it room. */
   free(): Promise<void>;

@@ -23,7 +23,7 @@ export interface GovernedOptions {
   env?: Record<string, string>;
   /** Lines of the skill's frontmatter under `metadata`. */
   metadata?: string[];
-  /** The folder of an agent that was stopped; its settings hold, and whoever made it removes it. */
+  /** The folder of an agent that was stopped; its settings stay, and its creator removes it. */
   folder?: AgentFolder;
   /** Takes the place of the scripted model. */
   model?: LanguageModel;
@@ -31,8 +31,8 @@ export interface GovernedOptions {
 
 /**
  * The tools of a governed agent. Each leaves a line of its name and arguments first, so that a run
- * shows. `pay` and `pay_out` answer with their arguments, `tell` with a text, `sign` with what it signs in with,
- * `encode` with the same in base64, and `fall` fails with a text.
+ * shows. `pay` and `pay_out` answer with their arguments, `tell` with a string, `sign` with what it signs in with,
+ * `encode` with the same in base64, and `fall` fails with a string.
  */
 const scripts: Record<string, { input: string; body: string }> = {
   pay: { input: 'amount (number), to (string, optional)', body: 'printf "%s" "$args"' },

@@ -79,7 +79,7 @@ export async function expectOutcome(
   return agent;
 }
 
-/** How a task is sent over each transport, and the whole of what its caller is told. */
+/** The way to send a task over each transport, and the whole answer to its caller. */
 const sendings: Record<
   Transport,
   (caller: AgentClient, message: object, outcome: Outcome) => Promise<void>

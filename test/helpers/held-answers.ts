@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { prompt } from './patient.ts';
 
-/** Somebody who is asked and answers when a test says so. */
+/** A peer that answers when a test lets it. */
 export class HeldAnswers<Answer> {
   #waiting: PromiseWithResolvers<Answer>[] = [];
 
@@ -12,12 +12,12 @@ export class HeldAnswers<Answer> {
     return asked.promise;
   }
 
-  /** Answers all who wait, as soon as anybody does. */
+  /** Answers all waiting calls, as soon as one waits. */
   async answer(answer: Answer): Promise<void> {
     for (const { resolve } of await this.#asked()) resolve(answer);
   }
 
-  /** Fails all who wait, as soon as anybody does. */
+  /** Fails all waiting calls, as soon as one waits. */
   async fail(error: Error): Promise<void> {
     for (const { reject } of await this.#asked()) reject(error);
   }

@@ -16,10 +16,10 @@ const soon = { ...patient, interval: 3 };
 /** The call that waits in these tests. */
 export const heldCall = { id: 'd-1', tool: 'pay', to: 'channel:slack:refunds' };
 
-/** How a run stands, as the agent shows its task. */
+/** The standing of a run, as the agent shows its task. */
 export type Shown = { state: string; text?: string; isHeld?: boolean };
 
-/** An agent over HTTP that answers a message, and tells of its task, when it is told to. */
+/** An agent over HTTP that answers a message, and reports its task, when a test lets it. */
 async function openAgent(isKnown: boolean) {
   const posts: ServerResponse[] = [];
   const streams: ServerResponse[] = [];
@@ -48,7 +48,7 @@ async function openAgent(isKnown: boolean) {
   return { url: await listenOnLoopback(server), posts, streams, taskOf, knows };
 }
 
-/** A chat that takes each word and mark when it is told to. */
+/** A chat that accepts each post and mark when a test lets it. */
 class HeldChat implements ConversationPort {
   #next: { taken: () => void; refused: (error: Error) => void } | null = null;
 

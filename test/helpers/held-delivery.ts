@@ -33,10 +33,10 @@ export const versionOf = (version: number) => ({
   notice: notices[version] ?? aNotice(call),
 });
 
-/** What nobody was told of yet. */
+/** The changes that were not posted yet. */
 export const asked: DeliveryInput = { ref: null, told: null, latest: versionOf(0) };
 
-/** A delivery from what was kept, by a webhook that answers when it is told to. */
+/** A delivery from the store, by a webhook that answers when a test lets it. */
 export async function openDelivery(actors: readonly AnyActorRef[], input: DeliveryInput) {
   const clock = new ManualClock(0);
   const { adapter, answer, leave } = await openHeldWebhook(clock);

@@ -5,10 +5,10 @@ import { reached } from './test-agent.ts';
 import { startTestSurface, type TestSurfaceOptions } from './test-surface.ts';
 import { nine } from './test-system.ts';
 
-/** A script whose one call waits for somebody. */
+/** A script whose one call waits for a person. */
 export const paying = [{ tool: 'pay' }, { say: '{result}' }];
 
-/** A surface where `pay` waits for somebody for an hour and `vault` wants a caller of level gold. */
+/** A surface where `pay` waits for a person for an hour and `vault` requires a caller of level gold. */
 export async function serveHolds({ tools, ...options }: TestSurfaceOptions = {}) {
   const clock = new ManualClock(nine);
   const surface = await startTestSurface({

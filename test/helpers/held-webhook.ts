@@ -11,7 +11,7 @@ import { patient } from './patient.ts';
 /** The target of the one webhook. */
 export const heldTarget = 'channel:webhook:ops';
 
-/** An adapter of webhooks whose receiver answers each post when it is told to. */
+/** An adapter of webhooks whose receiver answers each post when a test lets it. */
 export interface HeldWebhook {
   adapter: ChannelAdapter;
   /** Answers the newest post about a deferral, once it has come. */

@@ -18,7 +18,7 @@ export interface HubServer {
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Serves a dashboard whose agents nobody looks for, on a clock that stands still. */
+/** Serves a dashboard whose agents are not searched, on a clock that does not advance. */
 export async function openHub(newerRelease: () => string | null = () => null): Promise<HubServer> {
   const hub = new DashboardHub('run');
   const clock = new ManualClock(0);

@@ -106,7 +106,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   return new IdentityProvider(issuer, { publicKey: await exportJWK(publicKey), privateKey });
 }
 
-/** The page where a person would sign in: whoever is expected has done so, at the level asked for. */
+/** The page where a person would sign in: the expected person has done so, at the requested level. */
 async function finishSignIn(
   provider: Provider,
   request: IncomingMessage,

@@ -14,7 +14,7 @@ import { writeServeFile } from '../../src/actors/process/serve-file.ts';
 
 const proofKey = 'of-this-agent';
 
-/** What an agent shows to nobody but whoever may read its folder. */
+/** A secret that an agent shows only to readers of its folder. */
 export const runtimeToken = 'of-the-agent-itself';
 
 /** An agent of a workspace that is served by this process, and behaves as a test likes. */
@@ -51,7 +51,7 @@ export class IllAgent {
     return agent.#listen();
   }
 
-  /** Opens one that does this with every connection, whoever asks what. */
+  /** Opens one that does this with every connection, for any request. */
   static async raw(meet: (socket: Socket) => void): Promise<IllAgent> {
     const agent = new IllAgent(createListener((socket) => meet(socket.resume())));
     return agent.#listen();

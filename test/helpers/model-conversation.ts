@@ -1,6 +1,6 @@
 import type { Conversation } from '../../src/actors/ports/model.ts';
 
-/** What a model is given for one turn of a task that somebody asked for in these words. */
+/** The input of a model for one turn of a task with this request. */
 export function conversationOf(text: string, more: Partial<Conversation> = {}): Conversation {
   return {
     taskId: 't1',

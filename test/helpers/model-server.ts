@@ -41,7 +41,7 @@ export async function startModelServer(): Promise<LLMock> {
   return mock;
 }
 
-/** Starts a server that answers each request of a model as a test says, and returns its address. */
+/** Starts a server that answers each request of a model as a test configures it, and returns its address. */
 export function startRawModel(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<string> {

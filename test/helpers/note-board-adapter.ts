@@ -10,17 +10,17 @@ import type {
   MessageRef,
 } from '../../src/machines/channels/approval-notice.ts';
 
-/** What somebody pinned to, or wrote on, a board of notes. */
+/** A note that a person pinned to, or wrote on, a board. */
 export interface Pinned {
   target: string;
   deferralId: string;
   did: 'posted' | ApprovalNews;
-  /** How the wait ended as far as the note says; `null` when it says nothing of it. */
+  /** The end of the wait according to the note; `null` when it has none. */
   outcome: string | null;
   note: number;
 }
 
-/** An adapter whose service is a board in memory, which can be told to fail. */
+/** An adapter whose service is a board in memory, which can be made to fail. */
 export class NoteBoardAdapter implements ChannelAdapter {
   readonly name;
   readonly capabilities = { approvals: true, conversations: false };
@@ -51,7 +51,7 @@ export class NoteBoardAdapter implements ChannelAdapter {
     this.#onState = onState;
   }
 
-  /** Has the board be as a test says. */
+  /** Sets the state of the board. */
   become(state: ChannelState): void {
     this.#state = state;
     this.#onState(state);

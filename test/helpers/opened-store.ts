@@ -16,7 +16,7 @@ export interface OpenedStore {
   clock: Clock;
 }
 
-/** Opens the store of the agent in a folder as its settings say. */
+/** Opens the store of the agent in a folder by its settings. */
 export async function openedStore(
   directory: string,
   config: SharedParts['config'] & { store: { path: string }; audit: { path: string } },

@@ -14,7 +14,7 @@ export interface Answer {
 type Route = (body: any, url: URL) => Answer | Response | Promise<Answer | Response>;
 
 /**
- * A server for the page that says what a test wants, however hostile or broken: the page must hold whatever it is told.
+ * A server for the page that sends what a test wants, however hostile or broken: the page must handle all of it.
  * Its agents and deferrals stand in the open; `emit` tells every stream.
  */
 export class PageServer {
@@ -29,7 +29,7 @@ export class PageServer {
   readonly posts: { path: string; body: any }[] = [];
   /** Routes of a test's own, such as `POST /api/agents/a/start`. */
   readonly routes = new Map<string, Route>();
-  /** Is told of a request that the page has given up, or left behind, before it was answered. */
+  /** Receives a request that the page has aborted, or left, before it was answered. */
   givenUp: (method: string, url: URL) => void = () => undefined;
   readonly #streams = new Set<ServerResponse>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));

@@ -14,12 +14,12 @@ interface Asking {
 }
 
 /**
- * Registers tests that walk the shortest paths of a chart that a page runs, out of reach: whether it stands where the
- * chart says is told by what the page shows. `npm test` walks few, which show every state, `npm run test:long` all.
+ * Registers tests that walk the shortest paths of a chart that a page runs, out of reach. The page shows whether its state
+ * is the expected one. `npm test` walks few, which show every state, `npm run test:long` all.
  *
  * @param open shows the page, to which nothing has happened
  * @param look compares, after each step, all that tells the state from others; two that look the same to everybody are
- * told apart by what the page does next, so that a walk has to go on from them
+ * distinguished by the next action of the page, so that a walk has to continue from them
  */
 export function walkShown<World>(
   chart: AnyStateMachine,
@@ -60,7 +60,7 @@ function inOneOrder(requests: readonly unknown[]): string[] {
 type Said = string | { [node: string]: string | Said[] };
 
 /**
- * Reads out what has these roles in a part of a page, in its order and current said to somebody who cannot see it:
+ * Reads out the elements with these roles in a part of a page, in order and as a screen reader does:
  * `button "Approve" [disabled]`, and of what has no name all of its text, as `alert: It is gone.`; nothing where the
  * part is not there.
  */
@@ -85,7 +85,7 @@ export async function readOut(part: Locator, roles: readonly string[]): Promise<
       return [text === '' ? node : `${node}: ${text}`, ...below.filter(isNamed)];
     });
   };
-  // It may go just now, and whoever looks looks again.
+  // It may disappear at this moment, so the check repeats.
   const said: Said[] = parse(await part.ariaSnapshot({ timeout: 1_000 }));
   return said.flatMap(read);
 }

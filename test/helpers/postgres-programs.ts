@@ -60,7 +60,7 @@ export async function runAsServer(program: string, parameters: readonly string[]
 
 let programs: string | null = null;
 
-/** Returns the folder of the programs of PostgreSQL, where whoever runs them can reach them. */
+/** Returns the folder of the programs of PostgreSQL, where their user can reach them. */
 export function postgresPrograms(): string {
   programs ??= reachable(withLinks(installed()));
   return join(programs, 'bin');

@@ -27,7 +27,7 @@ export interface ServerOptions {
   settings?: readonly string[];
 }
 
-/** How a server ends: it lets go of its clients, or falls over as in a crash. */
+/** The end of a server: it disconnects its clients, or stops as in a crash. */
 export type StopMode = 'fast' | 'immediate';
 
 /** A row as the driver reads it. */
@@ -154,7 +154,7 @@ export class PostgresServer {
     return name;
   }
 
-  /** Removes a database, whoever is in it. */
+  /** Removes a database, with its open connections. */
   async dropDatabase(name: string): Promise<void> {
     await this.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   }

@@ -12,7 +12,7 @@ const patience = 60_000;
 
 let thread: AskingThread | null = null;
 
-/** Asks a PostgreSQL and stands still until it has answered, as reading a file does. Throws what it says of an error. */
+/** Queries a PostgreSQL synchronously, like reading a file. Throws the text of an error. */
 export function queryAtOnce(
   url: string,
   sql: string,

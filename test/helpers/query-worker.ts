@@ -17,7 +17,7 @@ export interface AskingThread {
   woken: Int32Array;
 }
 
-// Answers one thread, which stands still meanwhile.
+// Answers one thread, which blocks until then.
 const { port, woken } = workerData as AskingThread;
 const clients = new Map<string, pg.Client>();
 

@@ -62,7 +62,7 @@ function linesOfCall(signer: LineSigner): string[] {
   ).lines;
 }
 
-/** A receipt with a text of its claims replaced, under the old signature. */
+/** A receipt with a string of its claims replaced, under the old signature. */
 export function editedReceipt(receipt: string, from: string, to: string): string {
   const [header, claims = '', signature] = receipt.split('.');
   const text = Buffer.from(claims, 'base64url').toString();

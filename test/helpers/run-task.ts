@@ -56,7 +56,7 @@ const knownTools: Record<string, ToolRules> = {
 };
 
 /**
- * A running task whose ports do nothing until a test lets them end. Time stands still except when
+ * A running task whose ports do nothing until a test lets them end. Time does not advance except when
  * a test moves the clock.
  */
 export class TaskRun {
@@ -101,7 +101,7 @@ export class TaskRun {
     this.#watchDeadline();
   }
 
-  /** The public task, as the outside would be told. */
+  /** The public task, as clients receive it. */
   get task(): Task {
     return describeTask(this.actor.getSnapshot(), this.clock.now(), 1, null);
   }

@@ -1,6 +1,6 @@
 import type { AgentClient } from './agent-client.ts';
 
-/** What a daemon measures of its work beside others. */
+/** The figures of a daemon about its work among others. */
 export async function sharedFiguresOf(
   agent: AgentClient,
 ): Promise<{ takeovers: number; keeper: number }> {

@@ -55,7 +55,7 @@ export class SlackAgent {
     });
   }
 
-  /** Resolves once somebody alone is told something that matches. */
+  /** Resolves once a private message matches. */
   whispers(words: RegExp, name = 'refunds'): Promise<string> {
     return this.slack.until(() =>
       this.slack
@@ -85,7 +85,7 @@ export async function startSlackAgent(options: SlackAgentOptions = {}): Promise<
   return started;
 }
 
-/** What the audit log says of who stands behind a click. */
+/** The identity behind a click in the audit log. */
 export function vouchedInSlack(user: string): object {
   const user_id = `slack:T0HOLDPNT1/${user}`;
   const chat = { vouched_by: 'chat:slack', method: 'chat', source: 'slack' };

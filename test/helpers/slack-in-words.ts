@@ -70,7 +70,7 @@ function inputInWords({ label, hint, optional, element }: KnownBlock & { type: '
   return `[input] ${label.text} (${facts.join(', ')}) — ${hint?.text}`;
 }
 
-/** Lines are indented, and the middle of a very long text is left out. */
+/** Lines are indented, and the middle of a very long text is omitted. */
 function indented(text: string): string {
   if (text.length > 1_000) {
     const left = text.length - 100;

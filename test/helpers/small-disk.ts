@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, mkdtempSync, rmdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** True where nobody can mount anything, and the tests that need it are left out. */
+/** True where mounting is not possible, and the tests that need it are omitted. */
 export const isWithoutMount = process.env['HOLDPOINT_TEST_WITHOUT_MOUNT'] === '1';
 
 /** A disk of some megabytes in memory, which can be full. Mounting one needs the rights of root. */

@@ -37,7 +37,7 @@ export function watchSockets(): (allowedPorts?: readonly number[]) => Bypass[] {
   return (allowedPorts = []) =>
     [...opened]
       .filter(([socket, { port }]) => !dialled.has(socket) && !allowedPorts.includes(port))
-      // At its start the daemon asks the socket of another run whether anybody is still behind it; that leads nowhere.
+      // At its start the daemon asks the socket of another run whether a process still has it; that leads nowhere.
       .filter(([, { target }]) => !runSocket.test(target))
       .map(([, { target, stack }]) => ({ target, stack }));
 }

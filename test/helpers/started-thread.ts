@@ -65,7 +65,7 @@ export function startThread(
     unsaid,
     state: () => (actor.getSnapshot().value as { turn: unknown }).turn,
     isOver: () => actor.getSnapshot().status === 'done',
-    /** Each message whose task was followed, as it stood then. */
+    /** Each message whose task was followed, in its state then. */
     followed,
     isFollowed: () => isFollowed,
     async receive(...ids: string[]) {

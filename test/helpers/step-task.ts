@@ -147,7 +147,7 @@ function effectsOf({ type: named, params }: Executable): Effect[] {
     const facts: TaskFact | TaskFact[] = given;
     return [facts].flat().map((fact) => ['note', fact]);
   }
-  // An event that the chart raises for itself asks nothing of anybody.
+  // An event that the chart raises for itself calls no port.
   if (type === 'xstate.raise') return [];
   if (type === 'xstate.emit') return [['emit', (given as { event: TaskEmitted }).event]];
   if (type === 'xstate.stopChild') return [['stop', (given as { src: TaskPort }).src]];

@@ -92,7 +92,7 @@ export function aCall(overrides: Partial<ToolCall> = {}): ToolCall {
   };
 }
 
-/** What somebody said while `aCall` waited. */
+/** A message that arrived while `aCall` waited. */
 export function aFollowUp(text = 'any news?', overrides: Partial<FollowUp> = {}): FollowUp {
   const message: Message = { role: 'user', parts: [{ kind: 'text', text }], messageId: text };
   return { message, after: 1, sender: null, ...overrides };
@@ -247,7 +247,7 @@ export function minted(error: string | null = null): MintOutcome {
   return error === null ? { ...end, kind: 'issued', ttl: null } : { ...end, kind: 'failed', error };
 }
 
-/** Why a call may not go on, by a rule of the guardrails. */
+/** The reason of a denied call, by a rule of the guardrails. */
 export function aRefusal(text = 'denied by guardrail: refunds'): Refusal {
   return {
     text,

@@ -1,7 +1,7 @@
 import { isFinal, type TaskState } from '../../src/machines/domain/task.ts';
 import type { DecisionAnswer } from '../../src/machines/governance/decision.ts';
 
-/** What the model knows of one task that pays several times, each time after a release. */
+/** The model's state of one task that pays several times, each time after a release. */
 export interface ModelTask {
   id: string;
   state: TaskState;

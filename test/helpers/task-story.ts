@@ -123,7 +123,7 @@ export class TaskStory {
     }
   }
 
-  /** A call that had started is taken up where it waits for its standing, whatever it was doing. */
+  /** A call that had started resumes where it waits for its standing, from any state. */
   #restore(isIdempotent: boolean): void {
     const { actor, clock } = this.#run;
     const hasStarted = actor.getSnapshot().context.startedAt !== null;

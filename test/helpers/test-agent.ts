@@ -43,7 +43,7 @@ export class TestAgent extends AgentClient {
     return this.#agent.stop();
   }
 
-  /** Stops the agent, whatever it waits for, and removes its folder. */
+  /** Stops the agent, with all its waits, and removes its folder. */
   async close(): Promise<void> {
     this.folder.leaveGate();
     await this.stop();
@@ -103,7 +103,7 @@ export async function startInFolder(
   return agent;
 }
 
-/** A log whose lines are kept; what keeps scripts apart is said at every start and left out. */
+/** A log whose lines are kept, without the sandbox line of every start. */
 export function logTo(lines: TestAgent['log']): Log {
   const at = (level: string) => (fields: object, message: string) => {
     if (!message.startsWith('scripts run ')) lines.push({ level, fields, message });

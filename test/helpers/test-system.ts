@@ -25,7 +25,7 @@ import { defaultLimits, type TaskLimits } from '../../src/machines/task/limits.t
 import { ManualClock } from './manual-clock.ts';
 import { onePolicy } from './one-policy.ts';
 
-/** How a test wants its task system; what is left out is filled in. */
+/** The options of a test for its task system; missing ones are filled in. */
 export interface TestSystemOptions {
   directory?: string;
   clock?: ManualClock;
@@ -46,9 +46,9 @@ export interface TestSystemOptions {
   chain?: boolean;
   /** False leaves starting it to the test. */
   isStarted?: boolean;
-  /** Hears the id of every task whose actor starts. */
+  /** Receives the id of every task whose actor starts. */
   onActorStart?: (id: string) => void;
-  /** Hears of every step that an actor takes. */
+  /** Receives every step of an actor. */
   onInspected?: (event: InspectionEvent) => void;
 }
 
@@ -58,7 +58,7 @@ export interface TestSystem {
   clock: ManualClock;
   store: SqliteStore;
   system: TaskSystem;
-  /** What the daemon's log was told. */
+  /** The lines of the daemon's log. */
   logged: { level: string; fields: Record<string, unknown>; message: string }[];
   /** The events in the log file, oldest first; of one task when it is named. */
   events(taskId?: string): RecordedEvent[];

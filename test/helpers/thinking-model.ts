@@ -72,7 +72,7 @@ const streams: Record<keyof typeof wires, { first: object[]; last: object[] }> =
   },
 };
 
-/** What a provider must be told of its first turn in the next request, in its own words. */
+/** The part of the next request with its first turn that a provider requires, in its own format. */
 export const toldBack = {
   'openai chat': chatTold({}),
   'openai-compatible': chatTold({ reasoning_content: thought }),

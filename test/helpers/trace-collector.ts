@@ -28,7 +28,7 @@ export interface CollectedPost {
   spans: CollectedSpan[];
 }
 
-/** A span with those beneath it, in the order of their names, and no more than a test compares. */
+/** A span with its children, in the order of their names, and no more than a test compares. */
 export interface SpanTree {
   name: string;
   status: CollectedSpan['status'];
@@ -55,7 +55,7 @@ export class TraceCollector {
     return this.spans.filter((span) => span.name === name);
   }
 
-  /** The spans whose parent is not among those collected, with all beneath them. */
+  /** The spans whose parent was not collected, with all their children. */
   trees(): SpanTree[] {
     const known = new Set(this.spans.map(({ spanId }) => spanId));
     return this.#treesOf((span) => span.parentSpanId === null || !known.has(span.parentSpanId));

@@ -21,7 +21,7 @@ export async function unpackedBrowser(): Promise<string> {
     await unpack(join(dirname(about), 'bin'), fresh);
     renameSync(fresh, folder);
   } catch (error) {
-    // Whoever unpacks the same at the same time may be first.
+    // Another process may unpack the same first.
     if (!existsSync(join(folder, 'chromium'))) throw error;
   } finally {
     rmSync(fresh, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { AgentClient, type Answer } from './agent-client.ts';
 import { AgentFolder, type ServiceSettings } from './agent-folder.ts';
 import type { Later } from './dashboard-process.ts';
 
-/** An agent in the folder of a workspace; whatever process serves it is killed after the test, or `later`. */
+/** An agent in the folder of a workspace; its process is killed after the test, or `later`. */
 export class WorkspaceAgent {
   readonly folder: AgentFolder;
   readonly id: string;

@@ -163,7 +163,7 @@ it('any path, method and header is answered without an internal failure', async 
       path,
       fc.array(header, { maxLength: 4 }),
       async (method, target, headers) => {
-        // What all tasks do is told for as long as somebody listens.
+        // The events of all tasks are sent while a subscriber listens.
         fc.pre(method !== 'GET' || !/^\/events\/?(\?|$)/.test(target));
         const lines = [`${method} ${target} HTTP/1.1`, 'Host: a', 'Connection: close'];
         for (const [name, text] of headers) lines.push(`${name}: ${text}`);

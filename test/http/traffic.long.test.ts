@@ -275,7 +275,7 @@ describe('a request body', () => {
 });
 
 describe('a slow answer', () => {
-  /** A response whose connection takes a piece when the test says so. */
+  /** A response whose connection accepts a piece when the test lets it. */
   function slowResponse() {
     const story: unknown[] = [];
     const taken: (() => void)[] = [];

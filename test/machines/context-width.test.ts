@@ -27,7 +27,7 @@ const toolCall: ToolCallInput = {
 const lane: LaneInput = { isPaced: true };
 const delivery = { ref: null, told: null, latest: { version: 1 } } as unknown as DeliveryInput;
 
-/** What the charts that take an input start from, with everything that may be left out. */
+/** The initial context of charts with an input, with every optional value. */
 const inputs: { [id: string]: unknown } = {
   task: aTaskInput({ owner: null }),
   toolCall,

@@ -15,10 +15,10 @@ export interface Cast {
   /** What they do, and how often each comes. */
   readonly acts: Readonly<Record<string, number>>;
   act(act: string, agent: SimulatedAgent): Promise<void> | void;
-  /** Looks, after a start, whether the agent still has what they were told of. */
+  /** Checks after a start whether the agent still has what it reported. */
   lookAgain(agent: SimulatedAgent): void;
   /** Decides what waits, once. Resolves with true when nothing is under way any more. */
   settle(agent: SimulatedAgent): Promise<boolean>;
-  /** Returns what was told and is not so in the end, a sentence each. */
+  /** Returns what was reported and is wrong in the end, one sentence each. */
   compare(agent: SimulatedAgent): Promise<string[]>;
 }

@@ -36,7 +36,7 @@ export class SimulatedCallers implements Cast {
   }
 
   lookAgain(): void {
-    // A task that was told of is looked for in the end.
+    // A reported task is searched in the end.
   }
 
   async settle(agent: SimulatedAgent): Promise<boolean> {

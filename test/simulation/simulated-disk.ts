@@ -3,20 +3,20 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, join, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** What a call of the disk comes to; `torn` writes a part and then has no room, `kill` is where the process ends. */
+/** The result of a disk call. `torn` writes a part and then has no space; `kill` is where the process exits. */
 export const diskFaults = ['ENOSPC', 'EIO', 'torn', 'kill'] as const;
 
 export type DiskFault = (typeof diskFaults)[number];
 
-/** The end of the simulated process, which whatever it still asks of the disk runs into. */
+/** The exit of the simulated process. Each later disk call throws it. */
 export class KilledError extends Error {
   override readonly name = 'KilledError';
 }
 
 interface DiskOptions {
-  /** The folder under which files are simulated; whatever lies elsewhere is left alone. */
+  /** The folder under which files are simulated; files elsewhere are not changed. */
   root: string;
-  /** Hears that the process ends here, before anything else can happen. */
+  /** Receives the exit of the process, before anything else can happen. */
   onKilled: () => void;
 }
 
@@ -43,7 +43,7 @@ const genuine = {
 const genuineExec = DatabaseSync.prototype.exec;
 
 /**
- * The files of an agent on a disk that fails where it is told to: every write, cut, sync, renaming and commit under its
+ * The files of an agent on a disk that fails where configured: every write, cut, sync, renaming and commit under its
  * root is counted, and one of them can be refused, be done in part, or be the last that its process does.
  */
 export class SimulatedDisk {
@@ -102,7 +102,7 @@ export class SimulatedDisk {
 
   /** Puts the disk under this process until `remove`. */
   install(): void {
-    // What stands in for functions of others has a `this` of its own.
+    // A replacement of another function has its own `this`.
     // oxlint-disable-next-line typescript/no-this-alias
     const disk = this;
     fs.openSync = (path, ...rest) => {

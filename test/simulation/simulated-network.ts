@@ -30,7 +30,7 @@ const addressesOf: Readonly<Record<string, string>> = {
   'hook.example.com': '93.184.216.11',
   'api.example.com': '93.184.216.12',
   'platform.example.com': '93.184.216.13',
-  // A name that the operator allows, and that somebody has pointed at the metadata of the cloud.
+  // A name that the operator permits, and that an attacker has pointed at the metadata of the cloud.
   'rebound.example.com': '169.254.169.254',
   'evil.example.net': '93.184.216.66',
 };

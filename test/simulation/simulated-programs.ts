@@ -51,7 +51,7 @@ export class SimulatedPrograms implements Cast {
   readonly acts = { ask: 12, decide: 14, staff: 4, fetch: 7, report: 6, cancel: 1 };
   readonly #stage: Stage;
   readonly #asked: AskedCall[] = [];
-  /** Holds that programs were told of, by key, each with its call. */
+  /** Holds that programs received, by key, each with its call. */
   readonly #holds = new Map<string, { id: string; call: AskedCall }>();
   readonly #broken: string[] = [];
 
@@ -201,7 +201,7 @@ export class SimulatedPrograms implements Cast {
     });
   }
 
-  /** Somebody joins or leaves a group, or delegates, while calls wait. */
+  /** A person joins or leaves a group, or delegates, while calls wait. */
   #staff(agent: SimulatedAgent): void {
     const { team: own, chance } = this.#stage.world;
     own.change(chance);

@@ -34,7 +34,7 @@ export class SimulatedWorld {
   readonly network: SimulatedNetwork;
   /** What tools did outside, in that order. */
   readonly seen: ToolSeen[] = [];
-  /** What the daemon's own log was told. */
+  /** The lines of the daemon's own log. */
   readonly logged: string[] = [];
   /** How many processes there have been. */
   processes = 0;
@@ -186,7 +186,7 @@ export class SimulatedWorld {
   }
 }
 
-/** Copies what a process that has ended leaves; the index of the write-ahead log is its memory. */
+/** Copies what an exited process leaves; the index of the write-ahead log is its memory. */
 function copyFiles(from: string, to: string): void {
   mkdirSync(to);
   for (const name of readdirSync(from)) {

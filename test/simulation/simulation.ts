@@ -90,7 +90,7 @@ class Story {
     await this.#settle();
     await this.#world.stop();
     this.#gather();
-    // Reading takes turns of the event loop, in which nothing may go on.
+    // Reading takes turns of the event loop, in which no other work may run.
     for (const evidence of this.#evidence) {
       for (const what of await brokenInvariants(evidence)) this.#broken.add(what);
     }
@@ -149,7 +149,7 @@ class Story {
     else network.mood = chance.pick(Object.keys(networkMoods) as NetworkMood[]);
   }
 
-  /** Has somebody ask for something; `isTold` says whether an answer still reaches them. */
+  /** Sends a request of a caller; `isTold` is whether an answer still reaches them. */
   #follow(ask: (isTold: () => boolean) => Promise<void>): void {
     const { processes } = this.#world;
     const isTold = () => processes === this.#world.processes;

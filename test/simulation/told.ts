@@ -1,9 +1,9 @@
 import type { ToldHold, ToldHolds, ToldOutcome } from '../helpers/broken-hold.ts';
 import type { SimulatedTeam } from './simulated-team.ts';
 
-/** What callers and approvers were told, which has to be so from then on. */
+/** The answers to callers and approvers, which must be true from then on. */
 export class Told {
-  /** Tasks that somebody was told of. */
+  /** Tasks that a caller received. */
   readonly accepted = new Set<string>();
   /** Final states as they were answered, by task. */
   readonly ended = new Map<string, string>();
@@ -19,12 +19,12 @@ export class Told {
     this.team = team;
   }
 
-  /** What programs were told of their holds. */
+  /** The answers to programs about their holds. */
   get holds(): ToldHolds {
     return { answers: this.#answers, outcomes: this.#outcomes };
   }
 
-  /** Returns what was told until now. */
+  /** Returns the answers until now. */
   asItIs(): Told {
     const told = new Told(this.team);
     for (const id of this.accepted) told.accepted.add(id);

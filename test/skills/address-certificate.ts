@@ -1,4 +1,4 @@
-/** A certificate for `127.0.0.1` that nobody trusts unless it is told to, and its key. */
+/** A certificate for `127.0.0.1` that clients trust only if configured, and its key. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrtNrHYXXVRFA/S8I

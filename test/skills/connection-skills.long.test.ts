@@ -164,7 +164,7 @@ describe('kubernetes', () => {
 });
 
 describe('email-send', () => {
-  /** A mail server that offers TLS when it is told to; `refuses` is what it does not take. */
+  /** A mail server that offers TLS if configured; `refuses` lists what it does not accept. */
   async function mailServer({ offers = true, refuses = 'nothing' } = {}) {
     const heard: string[] = [];
     const server = createServer((socket) => {

@@ -12,7 +12,7 @@ export interface Asked {
   body: string;
 }
 
-/** What a fake service answers; a text is sent as it is. */
+/** What a fake service answers; a string is sent as it is. */
 export interface Answer {
   status?: number;
   headers?: Record<string, string>;

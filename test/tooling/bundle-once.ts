@@ -35,7 +35,7 @@ export async function bundleOnce(): Promise<string> {
   return join(folder, 'cli.js');
 }
 
-/** Whoever writes the same bundle at the same time may be first, with the same files. */
+/** Another process may write the same bundle first, with the same files. */
 async function writeAs(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`;
   try {

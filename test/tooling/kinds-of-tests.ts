@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Suite } from '../helpers/runs.ts';
 
 /**
- * What tests need: nothing but their worker; sockets and scripts of tools in it; or programs beside it, such as daemons
+ * What tests need: nothing but their worker; sockets and scripts of tools in it; or separate programs, such as daemons
  * and browsers.
  */
 export type KindOfTest = 'pure' | 'sockets' | 'processes';

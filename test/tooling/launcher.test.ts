@@ -146,7 +146,7 @@ describe.skipIf(isWithoutBwrap)('a command in a read-only folder', () => {
   });
 });
 
-/** An installed package, and a way to run its command with one folder of programs beside those a shell needs. */
+/** An installed package, and a way to run its command with one folder of programs next to those that a shell needs. */
 function aPackage() {
   const outer = mkdtempSync(join(realpathSync(tmpdir()), 'outer-'));
   onTestFinished(() => rmSync(outer, { recursive: true }));

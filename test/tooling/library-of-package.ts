@@ -46,7 +46,7 @@ export function testLibrary({ main, own }: Packed): void {
       .filter((fence) => fence.language === language)
       .map(({ text }) => named(text));
 
-  /** Makes a program of an example in a folder of its own, with a public module and what its author installs beside it. */
+  /** Makes a program of an example in a separate folder, with a public module and the packages that its author installs. */
   async function programOf(module: string, example: string, packages: string[]): Promise<string> {
     const program = mkdtempSync(join(tmpdir(), 'program-'));
     onTestFinished(() => rmSync(program, { recursive: true }));

@@ -45,7 +45,7 @@ interface Sbom {
   }[];
 }
 
-/** Puts the tarball where npm would, and beside it what npm installs with it: nothing that only a clone has. */
+/** Puts the tarball where npm would, with the packages that npm installs for it: nothing that only a clone has. */
 beforeAll(async () => {
   const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', folder], root);
   const [tarball = ''] = readdirSync(folder);

@@ -7,7 +7,7 @@ import { memoryFolder } from './memory-folder.ts';
 
 /** Starts the PostgreSQL that the agents of all tests share, with tables that are empty; it goes with the run. */
 export async function setup(): Promise<() => Promise<void>> {
-  // Beside the folder of this run, which may go first.
+  // Next to the folder of this run, which may be removed first.
   const memory = memoryFolder();
   const parent = memory === null ? tmpdir() : dirname(memory);
   const server = await PostgresServer.start({

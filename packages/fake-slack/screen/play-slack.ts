@@ -106,7 +106,7 @@ async function reject(play: SlackPlay, message: FakeMessage): Promise<void> {
   await untilShown(play, message, () => slack.submit(view, { values }));
 }
 
-/** Fills every field of a modal with a text. Approval modals have one field. */
+/** Fills every field of a modal with a string. Approval modals have one field. */
 function valuesOf({ content }: FakeView, text: string): Record<string, string> {
   const blocks = Array.isArray(content['blocks']) ? content['blocks'] : [];
   const fields = blocks.flatMap((block) => {

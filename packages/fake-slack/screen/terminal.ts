@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** Wraps a text in a colour's escape codes, or returns it unchanged. */
+/** Wraps a string in a colour's escape codes, or returns it unchanged. */
 type Paint = (text: string) => string;
 
 /** The terminal that shows a fake Slack. */

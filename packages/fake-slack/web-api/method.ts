@@ -23,7 +23,7 @@ export interface Method {
   answer(args: JsonObject, context: MethodContext): JsonObject;
 }
 
-/** Returns a text argument; empty if it is missing. */
+/** Returns a string argument; empty if it is missing. */
 export function text(args: JsonObject, name: string): string {
   const value = args[name];
   if (typeof value === 'number') return String(value);

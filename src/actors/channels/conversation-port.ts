@@ -31,6 +31,6 @@ export type ChatMark = 'working' | 'waiting' | 'done' | 'failed';
 export interface ConversationPort {
   /** Shows the state of the answer next to the message; replaces the previous mark. */
   mark(ref: JsonObject, mark: ChatMark, signal: AbortSignal): Promise<void>;
-  /** Posts a text to the thread; a text that exceeds the message limit is sent as a file. */
+  /** Posts a string to the thread; a string that exceeds the message limit is sent as a file. */
   say(ref: JsonObject, markdown: string, signal: AbortSignal): Promise<void>;
 }

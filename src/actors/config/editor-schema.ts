@@ -8,13 +8,13 @@ import { peopleSchema } from './schema-people.ts';
 import { serviceSchema } from './service-schema.ts';
 import { describeKeys, isStrictSection } from './unknown-keys.ts';
 
-/** A text that contains a variable (docs/contract/configuration.md). `$${` is a literal `${`. */
+/** A string that contains a variable (docs/contract/configuration.md). `$${` is a literal `${`. */
 const withVariable: JsonSchema = {
   type: 'string',
   pattern: String.raw`(?:^|[^$])\$\{[A-Za-z_][A-Za-z0-9_]*\}`,
 };
 
-/** Pattern of a non-blank text, which a text with a variable also matches. */
+/** Pattern of a non-blank text, which a string with a variable also matches. */
 const filledText = String.raw`\S`;
 
 /** Removes keywords without effect, and constraints that the daemon checks differently. */

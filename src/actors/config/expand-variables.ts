@@ -1,4 +1,4 @@
-/** A text after variable expansion; `complaints` are sentences that never contain a value. */
+/** A string after variable expansion; `complaints` are sentences that never contain a value. */
 export interface Expansion {
   text: string;
   /** The inserted values. */

@@ -14,11 +14,11 @@ const adviceOf = [
   ['bad indentation', '; align the keys of a map in one column'],
 ] as const;
 
-/** The parser's message for a text without a value. */
+/** The parser's message for a string without a value. */
 const emptiness = 'input is empty';
 
 /**
- * Rejects a text that is not a single small YAML document, before any other parser sees it. Returns the problem with
+ * Rejects a string that is not a single small YAML document, before any other parser sees it. Returns the problem with
  * its position, or `null`. Duplicate keys pass, since the tree reports each of them. `mayBeEmpty` is for a file without
  * required keys.
  */

@@ -53,7 +53,7 @@ const longestQuote = 80;
 const start: Position = { line: 1, column: 1 };
 
 /**
- * Parses a text that `guardYaml` has accepted; on deeply nested text, `yaml` can crash the whole process. Expands
+ * Parses a string that `guardYaml` has accepted; on deeply nested text, `yaml` can crash the whole process. Expands
  * environment variables in string values.
  */
 export function readTree(text: string, env: Readonly<Record<string, string | undefined>>): Tree {

@@ -7,7 +7,7 @@ export const configuredAdapters = ['slack', 'telegram', 'webhook', 'email', 'tea
 
 export type ConfiguredAdapter = (typeof configuredAdapters)[number];
 
-/** A text that is not a variable name may be the secret itself, so it is never repeated. */
+/** A string that is not a variable name may be the secret itself, so it is never repeated. */
 const secretVariable = z.string().regex(/^(?!whsec_)[A-Za-z_][A-Za-z0-9_]*$/, {
   error: 'this must be the bare name of an environment variable, never the secret itself',
 });

@@ -21,7 +21,7 @@ export function providerAddress(provider: string, baseUrl: string): string | nul
   return isBare ? `${address}/v1` : address;
 }
 
-/** Returns whether a text names a provider that is reached over a network. */
+/** Returns whether a string names a provider that is reached over a network. */
 export function isProviderName(provider: string): provider is ProviderName {
   return Object.hasOwn(usualAddresses, provider);
 }

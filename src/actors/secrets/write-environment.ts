@@ -84,7 +84,7 @@ function lineOf(name: string, value: string): string {
 }
 
 /**
- * Returns the range of a variable in a text, from the start of its line to the end of its value; `null` if it is
+ * Returns the range of a variable in a string, from the start of its line to the end of its value; `null` if it is
  * absent.
  */
 function placeOf(text: string, name: string): [start: number, end: number] | null {

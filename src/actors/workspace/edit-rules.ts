@@ -14,7 +14,7 @@ const byHand = 'security is written in a way that its rules cannot be edited in;
 
 /**
  * Writes tool rules into a `service.yaml`. Only the lines of differing parts are changed; the first rule of a layer
- * enables it. Throws a YamlTextError for a text or snippet that is not valid YAML, and if the resulting text would have
+ * enables it. Throws a YamlTextError for a string or snippet that is not valid YAML, and if the resulting text would have
  * any unintended change of meaning.
  */
 export function withRules(text: string, wanted: readonly ToolRulesEdit[]): string {

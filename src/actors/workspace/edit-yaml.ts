@@ -127,7 +127,7 @@ function spliced(text: string, edit: YamlEdit): string {
 type Collection = YAMLMap | YAMLSeq;
 
 interface Place {
-  /** The innermost collection on the path; `null` for a text without content. */
+  /** The innermost collection on the path; `null` for a string without content. */
   parent: Collection | null;
   /** Index of the entry in the collection; -1 if it is absent. */
   at: number;

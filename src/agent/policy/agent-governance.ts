@@ -29,7 +29,7 @@ export interface Governance {
   policy: Policy;
   scorer: IntentScorer | null;
   issuer: CredentialIssuer | null;
-  /** Redacts a text for people and logs, by the rules of the agent and of its included policies. */
+  /** Redacts a string for people and logs, by the rules of the agent and of its included policies. */
   hide: (text: string) => string;
 }
 

@@ -91,7 +91,7 @@ export function guardedTools(project: GuardedProject): GuardedTool[] {
   });
   const listing = (client: string, name: string, path: string): GuardedTool => ({
     ...{ client, name, about: 'listing files of the project', args: ['pattern', path] },
-    // A host that accepts a list of paths sends a text or a list; only a text can be evaluated.
+    // A host that accepts a list of paths sends a string or a list; only a string can be evaluated.
     ...{ texts: ['pattern', ...(path === 'path' ? [path] : [])], conditions: [list(path)] },
   });
   const searching = (

@@ -229,7 +229,7 @@ export class PolicyReload {
   }
 }
 
-/** Returns a text that differs if a file was written or replaced; links count as their targets. */
+/** Returns a string that differs if a file was written or replaced; links count as their targets. */
 async function stateOf(paths: readonly string[]): Promise<string> {
   const states = paths.map(async (path) => {
     const found = await stat(path, { bigint: true }).catch(() => null);

@@ -15,7 +15,7 @@ import { fetchFile } from '../start/fetch-file.ts';
 
 const patience = 60_000;
 
-/** Returns whether a text names a URL, a folder or an archive, rather than a skill of the registry. */
+/** Returns whether a string names a URL, a folder or an archive, rather than a skill of the registry. */
 export function isSkillSource(text: string): boolean {
   return text.includes('://') || /^(?:\.{1,2}$|~|.*[/\\])/.test(text) || isArchiveName(text);
 }

@@ -65,7 +65,7 @@ export interface SystemParts {
 export interface AgentPolicy extends PolicyVersion {
   security: ServiceConfig['security'];
   included: NonNullable<ServiceConfig['included']>;
-  /** Redacts a text for people and logs; throws if secrets cannot be searched for. */
+  /** Redacts a string for people and logs; throws if secrets cannot be searched for. */
   hide: (text: string) => string;
 }
 

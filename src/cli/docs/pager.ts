@@ -9,7 +9,7 @@ interface Screen {
 }
 
 /**
- * Writes a text to stdout: through the pager of the user (`PAGER`, otherwise `less -R`) if stdout is a terminal and the
+ * Writes a string to stdout: through the pager of the user (`PAGER`, otherwise `less -R`) if stdout is a terminal and the
  * text is longer than it.
  */
 export async function showInPager(

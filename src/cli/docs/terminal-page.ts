@@ -158,7 +158,7 @@ function rowsOf({ header, rows }: Tokens.Table, options: TerminalOptions): Piece
   return [header, ...rows].map((row) => row.map(({ tokens }) => inline(tokens, options)));
 }
 
-/** Returns the pieces of a text with their styles. */
+/** Returns the pieces of a string with their styles. */
 function inline(tokens: readonly Token[], options: TerminalOptions): Piece[] {
   return tokens.flatMap((token) => pieces(token, options));
 }

@@ -1,7 +1,7 @@
 /** A run of text in one style. */
 export interface Piece {
   text: string;
-  /** Adds the escape codes of the style to a text without a line break. */
+  /** Adds the escape codes of the style to a string without a line break. */
   style: (text: string) => string;
 }
 

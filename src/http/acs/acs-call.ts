@@ -164,7 +164,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Maximum length of a text that approvers see next to the arguments, in code points. */
+/** Maximum length of a string that approvers see next to the arguments, in code points. */
 const longestText = 500;
 
 function shortTexts(texts: Record<string, string | undefined>): JsonObject {

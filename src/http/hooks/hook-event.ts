@@ -64,14 +64,14 @@ export class HookFault extends Error {
   readonly code = 'hook_event_unusable';
 }
 
-/** Returns a member that must be a text. Throws HookFault. */
+/** Returns a member that must be a string. Throws HookFault. */
 export function textOf(event: JsonObject, name: string): string {
   const value = event[name];
   if (typeof value === 'string' && value !== '') return value;
   throw new HookFault(`the event has no ${name}; check the version of the coding agent`);
 }
 
-/** Returns a text, or `null` if it is absent. */
+/** Returns a string, or `null` if it is absent. */
 export function optionalText(event: JsonObject, name: string): string | null {
   return event[name] === undefined || event[name] === null ? null : textOf(event, name);
 }

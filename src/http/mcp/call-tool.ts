@@ -19,7 +19,7 @@ import { type Patience, waitForCall } from './wait-for-call.ts';
 const longestRun = 10_000;
 
 /**
- * The early answer that a client understands: a text, a task of MCP 2025-11-25, a task of MCP 2026-07-28, or a request
+ * The early answer that a client understands: a string, a task of MCP 2025-11-25, a task of MCP 2026-07-28, or a request
  * to show an address to the user and to call again.
  */
 export type CallForm = 'text' | 'legacyTask' | 'task' | 'link';
@@ -83,7 +83,7 @@ export async function callTool(
   }
 }
 
-/** Waits as long as the client waits, and returns the call with its early answer; `null` for a text or a result. */
+/** Waits as long as the client waits, and returns the call with its early answer; `null` for a string or a result. */
 async function answerFor(
   id: string,
   form: CallForm,
@@ -109,7 +109,7 @@ function patienceOf(form: CallForm, usual: number | null): Omit<Patience, 'clock
   return { held: form === 'link' ? 0 : usual, running: null };
 }
 
-/** Returns the answer to a call that is not final in the form that the client understands; `null` for a text. */
+/** Returns the answer to a call that is not final in the form that the client understands; `null` for a string. */
 function earlyAnswer(
   task: Task,
   form: Exclude<CallForm, 'text'>,

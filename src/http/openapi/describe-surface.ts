@@ -161,7 +161,7 @@ function presentAnswer(
   };
 }
 
-/** Describes a text. That of a stream names the schema of the data by the event. */
+/** Describes a string. That of a stream names the schema of the data by the event. */
 function textOf(events: Answer['events'] = {}, named: Named): object {
   const properties = Object.fromEntries(
     Object.entries(events).map(([name, schema]) => [name, schemaOf(schema, 'output', named)]),

@@ -9,7 +9,7 @@ export interface StreamEvent {
   id?: string;
   /** Name of the event; absent in streams of a protocol without event names. */
   event?: string;
-  /** An object is sent as one line of JSON, a text as it is. */
+  /** An object is sent as one line of JSON, a string as it is. */
   data: object | string;
 }
 

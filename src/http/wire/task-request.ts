@@ -105,7 +105,7 @@ export function readSubmission(body: unknown, newMessageId: () => string): Submi
   };
 }
 
-/** Returns true if a text is a valid ID for a new task. */
+/** Returns true if a string is a valid ID for a new task. */
 export function isNewTaskId(text: unknown): text is string {
   return typeof text === 'string' && newTaskIdForm.test(text);
 }

@@ -17,7 +17,7 @@ const longestData = 16 * 1024;
 /** A message never changes, so its estimate is cached for all turns that include it. */
 const estimates = new WeakMap<Message, number>();
 
-/** Estimates a text's tokens: a quarter of its UTF-8 bytes. */
+/** Estimates a string's tokens: a quarter of its UTF-8 bytes. */
 export function textTokens(text: string): number {
   return Math.ceil(utf8Size(text) / bytesPerToken);
 }

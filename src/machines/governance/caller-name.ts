@@ -23,7 +23,7 @@ export function isOperator(caller: PersonKey | null): boolean {
   return caller?.provider === runtimeProvider && caller.userId === runtimeProvider;
 }
 
-/** Returns the display name of a text's author; a missing name may mean the operator. */
+/** Returns the display name of a string's author; a missing name may mean the operator. */
 export function nameInWords(name: string | null, isOfOperator: boolean | undefined): string | null {
   return name === null && isOfOperator === true ? operatorWords : name;
 }

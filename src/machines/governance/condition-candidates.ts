@@ -122,7 +122,7 @@ function isListable(value: JsonValue): value is string | boolean {
   return typeof value === 'string' && value.length <= 100 && !value.includes('[redacted');
 }
 
-/** Returns a number, or a text that is one, in decimal digits; `null` for anything else. */
+/** Returns a number, or a string that is one, in decimal digits; `null` for anything else. */
 function decimalOf(value: JsonValue): string | null {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? text : null;

@@ -58,7 +58,7 @@ export function renderContext(template: string, tool: string, args: JsonObject):
   );
 }
 
-/** A text is shown without quotes and on one line, so that it cannot imitate a line of the template. */
+/** A string is shown without quotes and on one line, so that it cannot imitate a line of the template. */
 function onOneLine(found: JsonValue | undefined): string {
   if (typeof found === 'string') return found.replaceAll(/\r\n?|\n/g, '\\n');
   return found === undefined ? '(none)' : JSON.stringify(found);

@@ -17,12 +17,12 @@ export function normaliseEmail(text: string): string | null {
   return email === undefined || email.length > longestEmail ? null : email.toLowerCase();
 }
 
-/** Returns true if a text is the email of one person; a pattern such as `*@example.com` is not. */
+/** Returns true if a string is the email of one person; a pattern such as `*@example.com` is not. */
 export function namesOnePerson(text: string): boolean {
   return isEmailShaped(text) && !text.includes('*');
 }
 
-/** Returns true if a text has the form of an email. */
+/** Returns true if a string has the form of an email. */
 export function isEmailShaped(text: string): boolean {
   return normaliseEmail(text) !== null;
 }

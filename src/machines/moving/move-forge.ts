@@ -368,7 +368,7 @@ function nameHere(value: JsonValue | undefined): string {
   return foreignValueOf(wordOf(value)) ?? wordOf(value);
 }
 
-/** Returns a text, number or switch as it is; a list or map may hold secrets and is only named. */
+/** Returns a string, number or switch as it is; a list or map may hold secrets and is only named. */
 function wordOf(value: JsonValue | undefined): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';
   return String(value ?? null);

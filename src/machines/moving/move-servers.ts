@@ -162,7 +162,7 @@ function moveServer(
   return { server, keys };
 }
 
-/** Returns whether a switch is in a position. A text or number counts too, since a server that is off must not run. */
+/** Returns whether a switch is in a position. A string or number counts too, since a server that is off must not run. */
 function isSwitch(value: JsonValue | undefined, isOn: boolean): boolean {
   if (value === undefined || value === null) return false;
   const text = typeof value === 'object' ? '' : String(value);
@@ -296,7 +296,7 @@ function textsOf(value: JsonValue, move: ServersMove): string[] {
   return value.map((text) => textOf(text, move));
 }
 
-/** Writes the variables of a text as `${NAME}`. Throws a RangeError for one that has no meaning here. */
+/** Writes the variables of a string as `${NAME}`. Throws a RangeError for one that has no meaning here. */
 function textOf(value: JsonValue, { workspace, home, isSet }: ServersMove): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string') throw new RangeError('it must be a text');

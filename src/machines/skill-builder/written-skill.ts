@@ -14,7 +14,7 @@ export const mostScripts = 32;
 const scriptName = /^(?!\.)[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Returns true if a text is a valid script name: a file in the script folder, never a path
+ * Returns true if a string is a valid script name: a file in the script folder, never a path
  * (docs/contract/dashboard.md).
  */
 export function isScriptName(name: string): boolean {

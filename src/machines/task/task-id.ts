@@ -9,7 +9,7 @@ export const idForm = new RegExp(`^${letter}{1,128}$`);
  */
 export const newTaskIdForm = new RegExp(`^[A-Za-z0-9]${letter}{0,127}$`);
 
-/** Returns true if a text can be a task ID (docs/contract/task.md). Earlier releases allowed any first character. */
+/** Returns true if a string can be a task ID (docs/contract/task.md). Earlier releases allowed any first character. */
 export function isTaskId(text: unknown): text is string {
   return typeof text === 'string' && idForm.test(text);
 }

@@ -8,7 +8,7 @@ export interface Field {
   kind: 'text' | 'url' | 'list' | 'map' | 'secret';
   required: boolean;
   example: string;
-  /** Pattern that a text, or each entry of a list, must match completely. */
+  /** Pattern that a string, or each entry of a list, must match completely. */
   pattern?: string;
   /** The variable in which a secret is stored. */
   variable?: string;
@@ -21,18 +21,18 @@ export type FieldValue = string | readonly string[] | Readonly<Record<string, st
 /** Field values by name; a missing value is empty. */
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
-/** Maximum length of a text in characters. */
+/** Maximum length of a string in characters. */
 const longestText = 2_000;
 
 /** Maximum number of entries in a list. */
 const longestList = 200;
 
-/** Returns true if a text is a single line without control characters. */
+/** Returns true if a string is a single line without control characters. */
 export function isPlainText(text: string): boolean {
   return text.length <= longestText && /^[^\p{Cc}\p{Cs}\u2028\u2029]*$/u.test(text);
 }
 
-/** Splits a text at its commas, trims the entries and drops empty ones. */
+/** Splits a string at its commas, trims the entries and drops empty ones. */
 export function splitList(text: string): string[] {
   return text
     .split(',')

@@ -3,7 +3,7 @@ const advice = 'write a host such as api.example.com, *.example.com or api.examp
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
- * Returns why a text is not a host for the egress list; `null` if it is. Stricter than the list itself: IP addresses
+ * Returns why a string is not a host for the egress list; `null` if it is. Stricter than the list itself: IP addresses
  * are left to the author of `service.yaml`, where private and public ones are distinguished.
  */
 export function wrongHost(text: string): string | null {

@@ -18,7 +18,7 @@ const checks = {
 
 type Child = Node | string;
 
-/** Creates an element; a text is shown as text. */
+/** Creates an element; a string is shown as text. */
 export function make(tag: string, attributes: Record<string, string> = {}, ...children: Child[]) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);

@@ -17,7 +17,7 @@ const settings = { agent_id: 'till', model: { provider: 'scripted', name: 'm', s
 const skillOf = (name: string, description: string) =>
   `---\nname: ${name}\ndescription: ${description}\n---\n`;
 
-/** Has the listing of a folder wait until it is let go on. */
+/** Delays the listing of a folder until a test lets it continue. */
 function holdListing(folder: string): (() => void)[] {
   const held: (() => void)[] = [];
   const genuine = fs.readdir;

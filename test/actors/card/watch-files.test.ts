@@ -46,7 +46,7 @@ async function watching(
   });
   return {
     folder,
-    /** Resolves once this file was told of. */
+    /** Resolves once this file was reported. */
     told: (file: string) => vi.waitUntil(() => changes.has(file), { timeout: 10_000, interval: 5 }),
     changes,
   };
@@ -86,7 +86,7 @@ it('the watch reports card files, and no other files next to them', async () => 
     { mainSkill: './prompts/main.md' },
   );
   const write = (name: string) => writeFileSync(join(folder, name), String(Math.random()));
-  // The first thing that is told of shows that the watch has begun.
+  // The first reported file shows that the watch has begun.
   await vi.waitFor(
     () => {
       write('service.yaml');

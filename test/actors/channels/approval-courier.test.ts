@@ -75,7 +75,7 @@ async function turns(count = 8): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await setImmediate();
 }
 
-/** Goes on from turn to turn, and from second to second, until something is so. */
+/** Advances from turn to turn, and from second to second, until a condition holds. */
 async function until(isSo: () => boolean | Promise<boolean>, seconds = 10_000): Promise<void> {
   for (let second = 0; second < seconds && !(await isSo()); second += 1) {
     clock.advance(1_000);

@@ -91,7 +91,7 @@ const happenings: Happenings<World> = {
   },
 };
 
-/** What is kept and reported agrees with where the chart stands. */
+/** The stored and reported state agrees with the state of the chart. */
 function look({ kept, failures, actors }: World, { value }: AnyMachineSnapshot): void {
   const last = kept.at(-1);
   expect(last?.isClosed ?? false).toBe(value === 'closed');

@@ -10,7 +10,7 @@ import { heldTarget, openHeldWebhook } from '../../helpers/held-webhook.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { passPause } from '../../helpers/pass-pause.ts';
 
-/** The lane of a webhook that answers when it is told to, with so many messages under way from the start. */
+/** The lane of a webhook that answers when a test lets it, with so many messages in progress from the start. */
 async function openLane(actors: readonly AnyActorRef[], mostOfOne: number, underWay: number[]) {
   const clock = new ManualClock(0);
   const { adapter, answer } = await openHeldWebhook(clock);
@@ -119,7 +119,7 @@ const duringPause: Happenings<World> = {
   },
 };
 
-/** How many messages go at once where a lane stands. */
+/** The number of concurrent messages in a lane's state. */
 const widthIn = (value: unknown, mostOfOne: number): number =>
   value === 'shut' ? 0 : value === 'probing' ? 1 : mostOfOne;
 

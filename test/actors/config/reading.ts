@@ -4,7 +4,7 @@ import {
   parseConfig,
 } from '../../../src/actors/config/config.ts';
 
-/** Reads a text as `service.yaml`. */
+/** Reads a string as `service.yaml`. */
 export function read(text: string, env: Record<string, string | undefined> = {}): ConfigReading {
   return parseConfig(text, { file: 'service.yaml', env });
 }

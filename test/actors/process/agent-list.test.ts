@@ -45,7 +45,7 @@ const entry = {
   space: processSpace(),
 };
 
-/** Puts a file on the list as somebody else would. */
+/** Puts a file on the list as another user would. */
 function plant(content: unknown, name = '0123456789abcdef-1-1.json'): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, name);

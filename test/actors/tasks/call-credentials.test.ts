@@ -20,7 +20,7 @@ import { copyFiles, openSystem } from '../../helpers/test-system.ts';
 
 const secret = 'canary-of-the-shop-81f2';
 
-/** An issuer that counts what it is asked, of which the next may be told to wait or to fail. */
+/** An issuer that counts its requests, of which the next may wait or fail as configured. */
 function countingIssuer(env: Record<string, string> = { SHOP_KEY: secret }) {
   const quiet = () => undefined;
   const entry = {

@@ -59,7 +59,7 @@ function slowStore({ store }: TestSystem): { commit: () => void; hold: () => voi
   };
 }
 
-/** Where a task stood when the daemon was killed. */
+/** The state of a task when the daemon was killed. */
 interface Kill {
   at: string;
   directory: string;
@@ -115,7 +115,7 @@ async function killsOfPayment(options: TestSystemOptions, idempotent: boolean): 
   return { taskId, kills };
 }
 
-/** The steps of a call that a kill may fall on: where it stood, what the disk had of it, how often its tool had begun. */
+/** The steps of a call at which a kill may happen: its state, what the disk had of it, how often its tool had begun. */
 type Step = [at: string, onDisk: string, runs: number];
 
 const steps: Step[] = [
@@ -131,7 +131,7 @@ const steps: Step[] = [
   ['on disk', 'session_end completed', 1],
 ];
 
-/** What becomes of the task after the restart, by what the disk had of it, and how often its tool begins then. */
+/** The outcome of the task after the restart, by what the disk had of it, and how often its tool begins then. */
 const outcomes = (idempotent: boolean): Record<string, [text: string, runs: number]> => ({
   task_deferred: [done, 1],
   'tool_exec start': idempotent ? [done, 1] : [unknown, 0],
@@ -213,7 +213,7 @@ describe('a slow store', () => {
     const store = slowStore(rig);
     let deciding: Promise<unknown> = Promise.resolve();
     const committing = gate();
-    // A message is being committed, collected already, when somebody decides.
+    // A message is being committed, collected already, when a person decides.
     const message = { role: 'user', parts: [], messageId: 'm-2' } as const;
     const said = rig.system.say(id, { message: { ...message, parts: [] }, requester: null });
     const restore = hearDisk(({ name }) => {

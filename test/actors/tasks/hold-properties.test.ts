@@ -55,7 +55,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: is('restart'), isKilled: fc.boolean() }) },
 );
 
-/** A task system with one tool whose calls wait, and the holds that programs were told of. */
+/** A task system with one tool whose calls wait, and the holds that programs received. */
 class Real {
   rig: TestSystem;
   /** How many processes there have been. */

@@ -203,7 +203,7 @@ describe('retention', () => {
     await stop();
     await turn();
     await turn();
-    // It would go on once it has deleted one, and finds that there is no store any more.
+    // It would continue after it has deleted one, and finds that there is no store any more.
     expect(deleting).toHaveBeenCalledOnce();
     expect(logged).toEqual([]);
   });

@@ -30,7 +30,7 @@ class Race {
   readonly #scheduler: fc.Scheduler;
   readonly #onRestart: 'abandon' | 'resume';
   readonly runs: string[] = [];
-  /** Decisions that were told to be the one that counts. */
+  /** Decisions that were answered as the one that counts. */
   readonly resolved: string[] = [];
   rig!: TestSystem;
   #people = 0;

@@ -12,7 +12,7 @@ const paying = (...amounts: number[]): TaskRequest => ({
   contextId: 'c-1',
 });
 
-/** A system with a call that waits in one task, and an equal one that ran in a task beside it since. */
+/** A system with a call that waits in one task, and an equal one that ran in another task since. */
 async function besides() {
   const rig = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
   const { system, clock } = rig;

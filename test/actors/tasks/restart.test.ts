@@ -104,7 +104,7 @@ const interrupted = 'interrupted by service restart';
 const abandoned = 'defer: abandoned by service restart';
 const done = 'done: pay ok';
 
-/** The log's last event before the kill, with what becomes of the task and how often the tool runs then. */
+/** The log's last event before the kill, with the outcome of the task and how often the tool runs then. */
 type Row = [last: string, text: string, runs: number];
 
 const matrix: { mode: 'abandon' | 'resume'; idempotent: boolean; rows: Row[] }[] = [

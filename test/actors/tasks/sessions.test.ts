@@ -8,7 +8,7 @@ import { openSystem, type TestSystemOptions } from '../../helpers/test-system.ts
 const ann: Caller = { provider: 'ops', userId: 'ann', orgId: 'acme' };
 const day = 24 * 3_600_000;
 
-/** A system whose model answers `re: <what was asked>` and keeps what it was told. */
+/** A system whose model answers `re: <the request>` and keeps its input. */
 async function listening(options: TestSystemOptions = {}) {
   const told: Conversation[] = [];
   const model: LanguageModel = {

@@ -99,7 +99,7 @@ describe('the states of a task', () => {
   });
 });
 
-/** Where the actors of tasks were, as an observer beside them sees it. */
+/** The states of the actors of tasks, as an outside observer sees them. */
 function watchedPaths(): {
   paths: Map<string, string[]>;
   onInspected: (event: InspectionEvent) => void;

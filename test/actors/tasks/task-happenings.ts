@@ -32,7 +32,7 @@ const isRunning = (snapshot: AnyMachineSnapshot) =>
 const isStarting = (snapshot: AnyMachineSnapshot) =>
   snapshot.matches({ working: { executing: { calling: 'starting' } } });
 
-/** What a chart hears when what it invoked in a state has ended. */
+/** The event for a chart when its invoked actor in a state has ended. */
 const done = (state: string, output: unknown) => ({
   type: `xstate.done.actor.0.task.working.${state}`,
   output,

@@ -126,7 +126,7 @@ describe('the visible state of a task', () => {
       'completed',
     ]);
     for (const [heard, stored] of others) expect(heard).toEqual(stored);
-    // Whoever does not ask for the steps between hears of what is on disk alone.
+    // A subscriber without the steps in between receives only stored states.
     expect(told).toEqual(others.map(([{ state, revision }]) => [state, revision]));
     expect(progress).toEqual([
       { phase: 'tool_start', tool: 'pay' },

@@ -38,14 +38,14 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 
 const withArguments = (tool: string) => ({ tool, args: { amount: 5 } });
 
-/** Returns a message of somebody who is not signed in. */
+/** Returns a message of an anonymous caller. */
 export function saying(text: string): Message {
   return { role: 'user', parts: [{ kind: 'text', text }], messageId: text.slice(0, 20) };
 }
 
 /**
  * A task in an agent that can start again. Its model, its embedder, the makers of its credentials and its tools answer
- * when the test says so, and a commit that the task waits for is held back until then.
+ * when the test lets it, and a commit that the task waits for is held back until then.
  */
 export class WalkedTask {
   readonly clock = new ManualClock(nine);
@@ -95,7 +95,7 @@ export class WalkedTask {
     return this.model.answer({ text: 'well', calls, inputTokens: 3, outputTokens: 5 });
   }
 
-  /** Moves the clock to a moment of the wait, whatever is due on the way. */
+  /** Moves the clock to a moment of the wait, and fires every timer on the way. */
   reach(moment: 'remindAt' | 'escalateAt' | 'expiresAt'): void {
     this.clock.advance((this.context.deferral?.[moment] ?? 0) - this.clock.now());
   }
@@ -140,7 +140,7 @@ export class WalkedTask {
     await this.#start(onRestart);
   }
 
-  /** Expects of the store, the log and whoever asked what a chart in this state promises. */
+  /** Checks in the store, the log and the answers what a chart in this state promises. */
   async look(snapshot: AnyMachineSnapshot): Promise<void> {
     const { rig } = this;
     const events = () => briefly(rig.events(this.#id));

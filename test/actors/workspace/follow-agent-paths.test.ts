@@ -16,7 +16,7 @@ import {
 import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
-/** An agent that is followed, and begins to tell when it is told to. */
+/** A followed agent, which starts to send when a test lets it. */
 async function openAgent(actors: readonly AnyActorRef[]) {
   const openings = new Openings();
   const clock = new ManualClock(0);
@@ -66,7 +66,7 @@ async function openAgent(actors: readonly AnyActorRef[]) {
 
 type World = Awaited<ReturnType<typeof openAgent>>;
 
-/** What is told last, where the state leaves no doubt. */
+/** The last event, where the state is unambiguous. */
 const lastTold: Record<string, string> = { connected: 'hi', backoff: 'down' };
 
 describe('the shortest paths of a connection to an agent of the workspace', () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { agentProof } from '../../../src/actors/agent-proof.ts';
 
-// Stands in for the agent of a folder, `run --dir FOLDER`: it comes to answer once the gate there says `go`, else it fails.
+// Replaces the agent of a folder, `run --dir FOLDER`: it answers once the gate there has `go`, else it fails.
 const directory = process.argv.at(-1) ?? '';
 if (readFileSync(join(directory, 'gate'), 'utf8') !== 'go') {
   process.stderr.write('error: the till is locked\n');

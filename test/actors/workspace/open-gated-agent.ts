@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../helpers/test-system.ts';
 
 const quiet = () => undefined;
 
-/** An agent whose processes come to answer, and to their end, when they are let; whatever runs is killed after the test. */
+/** An agent whose processes start and exit when a test lets them; running ones are killed after the test. */
 export function openGatedAgent() {
   const directory = temporaryFolder();
   const gate = join(directory, 'gate');

@@ -3,7 +3,7 @@ import { LineError } from '../../../src/actors/workspace/agent-line.ts';
 import { Pulse } from '../../../src/actors/workspace/pulse.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
-/** A pulse whose agent answers when the test says so. */
+/** A pulse whose agent answers when the test lets it. */
 function asked() {
   const answers: PromiseWithResolvers<{ status: number; body: unknown }>[] = [];
   const clock = new ManualClock(1_000);

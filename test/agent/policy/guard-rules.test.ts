@@ -17,7 +17,7 @@ const root = '/home/ann/app';
 /** A coding agent: its shell, and its tools that read, write and search. */
 interface Host {
   shell: string;
-  /** Arguments beside the command that its shell needs. */
+  /** The arguments that its shell needs in addition to the command. */
   more: JsonObject;
   read: [tool: string, path: string][];
   write: [tool: string, path: string, more: JsonObject][];

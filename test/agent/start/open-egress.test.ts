@@ -116,7 +116,7 @@ describe('the egress of an agent', () => {
     await wayOut[Symbol.asyncDispose]();
     const daemon: EgressScope = { taskId: null, correlationId: null, tags: {} };
     expect(collector.spans).toHaveLength(batch);
-    // Whose version it is, is said by the name beside it.
+    // The name next to it shows whose version it is.
     expect(collector.posts.map(({ resource }) => resource)).toEqual([
       { 'service.name': 'x', 'service.version': '1.4.0' },
     ]);

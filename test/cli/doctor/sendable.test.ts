@@ -8,7 +8,7 @@ import { cleanUp, holdpoint } from '../holdpoint.ts';
 
 afterAll(cleanUp);
 
-/** Variables of whoever looks at the folder. */
+/** Variables of a user who looks at the folder. */
 const env = {
   GITHUB_TOKEN: 'ghp_CANARY',
   AWS_SECRET_ACCESS_KEY: '123:CANARY',
@@ -16,7 +16,7 @@ const env = {
   SERVICE_PLATFORM_TOKEN: 'CANARY-platform',
 };
 
-/** A server of a stranger, which keeps what it is told. */
+/** A server of a stranger, which keeps what it receives. */
 async function startStranger() {
   const told: string[] = [];
   const server = createServer((request, response) => {

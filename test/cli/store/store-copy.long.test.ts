@@ -192,7 +192,7 @@ describe('store copy', () => {
 
     const agent = await startInFolder(folder, { SERVICE_DATABASE_URL: url });
     await agent.send('after', [{ say: 'hello' }]);
-    // The file goes on where it was, with the lines of the database.
+    // The file continues where it was, with the lines of the database.
     await vi.waitFor(async () => {
       const kept = logFilesOf(logOf(folder)).map((path) => readFileSync(path, 'utf8'));
       expect(kept.join('')).toBe(await text());
@@ -347,7 +347,7 @@ describe('store migrate', () => {
   });
 });
 
-/** The folder of an agent as it stands while `long` runs a tool. */
+/** The folder of an agent while `long` runs a tool. */
 async function killedAgent(): Promise<AgentFolder> {
   const folder = new AgentFolder(resuming);
   const copy = new AgentFolder(resuming);

@@ -91,7 +91,7 @@ it('try shows its agent on a page, where a held call is decided once and the ter
 });
 
 it('try uses another port where its own is taken, and exits on Ctrl-C', async () => {
-  // Whoever holds it already does as well.
+  // A current holder counts as well.
   const holder = createServer().on('error', () => undefined);
   await new Promise<void>((resolve) => {
     holder.once('error', () => resolve());

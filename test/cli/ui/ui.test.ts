@@ -42,7 +42,7 @@ async function openUi(workspace: string, ...flags: string[]) {
   return { ...started, url, page: new AgentClient(`http://127.0.0.1:${port}`, token) };
 }
 
-/** Whether somebody accepts connections there. */
+/** Whether a process accepts connections there. */
 function reaches(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

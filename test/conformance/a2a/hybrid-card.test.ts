@@ -33,7 +33,7 @@ const guarded = {
   },
 };
 
-/** What a client of 0.3.0 knows of a card: it passes over all else. */
+/** What a client of 0.3.0 reads of a card: it skips all else. */
 const older = [
   'name',
   'description',

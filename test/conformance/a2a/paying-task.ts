@@ -10,7 +10,7 @@ export const paying = script({ tool: 'pay', args: { amount: 3 } }, { say: 'paid 
 /** What `paying` says in the end. */
 const paid = 'paid {"amount":3}';
 
-/** A decision of somebody. */
+/** A decision of a person. */
 export const approval = { decision: 'approve', approver: 'Ann' };
 
 /** What `metadata.deferral` shows while `pay` waits, the same in every version of the protocol. */
@@ -66,7 +66,7 @@ export class PayingTask {
     return { ...this.#named, status: this.status(state, text), history: [this.asked] };
   }
 
-  /** What becomes of it before it is approved, in the events of a stream. */
+  /** The events of a stream about the task before its approval. */
   get heldEvents() {
     const { id: taskId, contextId } = this;
     const metadata = { deferral };

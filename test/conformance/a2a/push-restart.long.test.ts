@@ -21,7 +21,7 @@ async function aReceiver(): Promise<WebhookReceiver> {
 
 const pathOf = ({ version, transport }: Surface) => `/${version}/${transport}`;
 
-/** The states that a receiver was told and has taken, in the words of either version. */
+/** The states that a receiver was sent and has accepted, in the form of either version. */
 const statesOf = (receiver: WebhookReceiver, surface: Surface) =>
   receiver
     .all(pathOf(surface))

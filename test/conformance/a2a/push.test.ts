@@ -139,7 +139,7 @@ describe.concurrent.each(surfaces)('push over $version $transport', (surface) =>
 const config = (of: object) => TaskPushNotificationConfig.fromJSON(of);
 const json = (of: TaskPushNotificationConfig) => TaskPushNotificationConfig.toJSON(of);
 
-/** What a receiver gets as a task goes on, in the words of its version. */
+/** What a receiver gets while a task continues, in the form of its version. */
 function bodiesOf({ waiting, working, completed }: PayingTask, { version }: Surface) {
   const write = version === '1.0' ? (task: object) => ({ task }) : inOlderWords;
   return { waiting: write(waiting), working: write(working), completed: write(completed) };

@@ -65,7 +65,7 @@ interface Refusal {
   /** Has a surface of an agent refuse a message. */
   provoke: (surface: Surface) => Promise<{ status: number; headers: unknown; body: unknown }>;
   headers?: Record<string, unknown>;
-  /** The surfaces on which it can happen; all of them when left out. */
+  /** The surfaces on which it can happen; all of them when omitted. */
   forms?: Form[];
   /** True where the call has been read, and is answered under its id. */
   isRead?: boolean;

@@ -31,7 +31,7 @@ describe.each(wireSurfaces)('a send over $name that needs an approval', (surface
   });
 });
 
-it('a legacy send is held through a decision, whatever other versions do', async () => {
+it('a legacy send is held through a decision, under any settings of other versions', async () => {
   const agent = await startTestAgent(deferring());
   const sent = agent.send('t', steps);
   await agent.reached('t', 'deferred');

@@ -50,7 +50,7 @@ async function errand(send: (agent: TestAgent) => Promise<unknown>): Promise<Aud
   return agent.audit(task_id);
 }
 
-/** The lines with what differs from run to run left out. */
+/** The lines without the parts that differ between runs. */
 function comparable(lines: AuditLine[]): unknown {
   const told = story(lines);
   const own = lines.filter(({ event }) => event !== 'egress_allowed');

@@ -55,7 +55,7 @@ describe.each(wireSurfaces)('a stream of $name', (surface) => {
 
   it('begins with the requested number of messages', async () => {
     const agent = await startTestAgent(deferring());
-    // The JSON of HTTP+JSON 0.3.0 makes no difference between none and a length that is left out.
+    // The JSON of HTTP+JSON 0.3.0 does not distinguish none from an omitted length.
     const atZero = surface.name === 'HTTP+JSON 0.3.0' ? 1 : 0;
     for (const [historyLength, messages] of [
       [undefined, 1],

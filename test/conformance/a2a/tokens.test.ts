@@ -52,7 +52,7 @@ function endWithCall(response: ServerResponse): void {
   response.end(`${chatEvent(call)}${chatEvent({}, 'tool_calls')}data: [DONE]\n\n`);
 }
 
-/** Reads chunks until they hold a text, as pieces that come in one turn of the event loop are told at once. */
+/** Reads chunks until they contain a string, as pieces of one turn of the event loop are sent together. */
 async function chunksUntil(
   next: () => Promise<any>,
   text: string,

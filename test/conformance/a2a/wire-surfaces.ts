@@ -24,7 +24,7 @@ export interface Asked {
   config?: object;
   configId?: unknown;
   headers?: Record<string, string>;
-  /** Stands in the place of the params of a call or of the body of a request. */
+  /** A placeholder for the params of a call or the body of a request. */
   params?: unknown;
 }
 

@@ -19,7 +19,7 @@ const secretOf = (tool: string) => [
   { tool, provider: 'static', spec: { name: 'PAY_TOKEN', from_env: 'VAULT_KEY' } },
 ];
 
-/** A script in which a tool says a text and the model repeats what it hears. */
+/** A script in which a tool returns a string and the model repeats what it receives. */
 const saying = (text: string, tool = 'tell') => [{ tool, args: { text } }, { say: 'got {result}' }];
 
 const guarded = (rules: object, rest: object = {}) => ({
@@ -32,7 +32,7 @@ function rewriting(...rules: [pattern: string, text: string][]) {
   return { enabled: true, tools: { tell: { output }, fall: { output } } };
 }
 
-/** What comes of a text that was passed on, with what the layer did to it. */
+/** What comes of a string that was passed on, with what the layer did to it. */
 function heard(
   text: string,
   output: [string, string],
@@ -48,7 +48,7 @@ function heard(
   };
 }
 
-/** What comes of a text that is kept back. */
+/** What comes of a string that is kept back. */
 function withheld(reason: string, rule: string, said: string, tool = 'tell'): Outcome {
   const outcome = tool === 'fall' ? 'failed' : 'succeeded';
   return {

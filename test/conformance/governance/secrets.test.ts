@@ -110,7 +110,7 @@ function traces(agent: GovernedAgent, answers: Answer[]): Map<string, Buffer> {
   ]);
 }
 
-/** Names the traces that hold a text, plain or in base64. */
+/** Names the traces that hold a string, plain or in base64. */
 function holding(found: Map<string, Buffer>, text: string): string[] {
   const forms = [
     text,

@@ -29,7 +29,7 @@ function agentAt(url: string, more: object = {}): Promise<TestAgent> {
   return startTestAgent({ model }, { env: { ...keys, MODEL_KEY: canaryKey } });
 }
 
-/** Expects the daemon to have gone on after a task that failed, and to have kept the key to itself. */
+/** Expects the daemon to have continued after a failed task, and to have kept the key secret. */
 async function expectUnharmed(agent: TestAgent): Promise<void> {
   expect((await agent.get('/readyz')).status).toBe(200);
   expect(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chatEvent, keys, startRawModel, wires } from '../../helpers/model-server.ts';
 import { startTestAgent, textOf } from '../../helpers/test-agent.ts';
 
-/** An event of the chat wire, whatever its shape. */
+/** An event of the chat wire, of any shape. */
 const event = (json: object) => `data: ${JSON.stringify(json)}\n\n`;
 
 const end = 'data: [DONE]\n\n';
@@ -14,7 +14,7 @@ function asked(called: object, finish = 'tool_calls'): string {
   return `${chatEvent({ tool_calls: [call] })}${chatEvent({}, finish)}${end}`;
 }
 
-/** What a model server sends, and what becomes of it: an answer, or the arguments with which the call ran. */
+/** What a model server sends, and the outcome: an answer, or the arguments with which the call ran. */
 const shapes: [name: string, answer: string, becomes: string][] = [
   [
     'counts tokens in an event without choices',

@@ -21,7 +21,7 @@ const usage = {
 
 const refund = { order_id: 'A-1042', amount: '89.90', reason: 'arrived broken' };
 
-/** A model that looks the order up, asks for the refund once it has read it, and says so once it has read that. */
+/** A model that looks up the order, requests the refund after it has read it, and reports the end. */
 function answers(mock: LLMock): void {
   const call = (name: string, args: object) => ({
     toolCalls: [{ name, arguments: JSON.stringify(args) }],
@@ -39,7 +39,7 @@ function answers(mock: LLMock): void {
   );
 }
 
-/** The example as it stands, with this model and a person who may decide. */
+/** The unchanged example, with this model and a person who may decide. */
 async function refundsWith(model: object): Promise<string> {
   const directory = await refundAgent();
   const path = join(directory, 'service.yaml');

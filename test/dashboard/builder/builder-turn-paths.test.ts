@@ -9,7 +9,7 @@ import { patient } from '../../helpers/patient.ts';
 import { type ModelAnswer, TalkingModel } from '../../helpers/talking-model.ts';
 import { weather, writtenDown } from '../../helpers/weather-skill.ts';
 
-/** A turn of a model that says what it is told to, and what its client hears. */
+/** A turn of a model with configured output, and what its client receives. */
 async function openTurn() {
   const model = new TalkingModel();
   const { base_url: address } = await model.listen();

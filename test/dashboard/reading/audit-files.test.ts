@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { openAuditLog } from '../../../src/dashboard/reading/audit-files.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
-/** An agent with a log, and a file of somebody else. */
+/** An agent with a log, and a file of another user. */
 function agentWithLog() {
   const directory = realpathSync(temporaryFolder());
   const elsewhere = realpathSync(temporaryFolder());
@@ -16,7 +16,7 @@ function agentWithLog() {
   return { directory, elsewhere };
 }
 
-/** Opens as the system does, after what somebody else does just before. */
+/** Opens as the system does, after what another user does right before. */
 function openAfter(swap: () => void): typeof open {
   return (...given) => {
     swap();

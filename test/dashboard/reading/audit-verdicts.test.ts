@@ -14,7 +14,7 @@ function counted() {
   return { verify, verdicts: new AuditVerdicts(), count: () => count };
 }
 
-/** A verification that goes on until its signal aborts. */
+/** A verification that continues until its signal aborts. */
 function endless() {
   const { promise: stopped, resolve } = Promise.withResolvers<string>();
   const verify: Verify = (left) => {

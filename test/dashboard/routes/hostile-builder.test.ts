@@ -17,7 +17,7 @@ const root = '/api/agents/till/skill-builder';
 const canary = 'CANARY-4b1e';
 const talk = { messages: [{ role: 'user', content: 'Hello' }] };
 
-/** A server of somebody who wants to know what the dashboard knows; it notes all that it hears. */
+/** A server of an attacker who wants the dashboard's secrets; it records all that it receives. */
 async function listener() {
   const heard: string[] = [];
   const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ async function listener() {
   return { heard, url };
 }
 
-/** A dashboard whose process has a secret, with an agent that somebody else has made. */
+/** A dashboard whose process has a secret, with an agent that another person has created. */
 async function withAgent(service: string, files: Record<string, string> = {}) {
   const log: string[] = [];
   const note = (...all: unknown[]) => void log.push(JSON.stringify(all));

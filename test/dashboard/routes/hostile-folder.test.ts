@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openDashboard } from '../../helpers/test-dashboard.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
-/** What stands where a file is expected. */
+/** The entry in place of an expected file. */
 const things: Record<string, (path: string) => void> = {
   'a pipe': (path) => execFileSync('mkfifo', [path]),
   'a link to a device': (path) => symlinkSync('/dev/zero', path),

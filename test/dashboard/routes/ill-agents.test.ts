@@ -11,7 +11,7 @@ import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.
 
 const patience = { timeout: 60_000, interval: 5 };
 
-/** What another agent answers, whatever it is asked. */
+/** The answer of another agent to any request. */
 const well: RequestListener = (request, response) => {
   if (request.url?.startsWith('/events')) {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
@@ -185,7 +185,7 @@ describe('a hostile agent', () => {
     let told = '';
     for await (const chunk of events.body!) {
       told += decoder.decode(chunk as Uint8Array, { stream: true });
-      // The first is for whoever has just come.
+      // The first is for the caller that has just arrived.
       if (told.split('event: reset').length > 2) break;
     }
     leaving.abort();

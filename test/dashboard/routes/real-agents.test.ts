@@ -33,7 +33,7 @@ async function openWith(
   return { page, agent, decide, audit, decisions };
 }
 
-/** Has somebody send a task that is held, and resolves once the dashboard tells of the wait. */
+/** Sends a task that is held, and resolves once the dashboard reports the wait. */
 async function hold(page: TestDashboard, caller: AgentClient, task = 't1') {
   const answered = caller.send(task, [
     { tool: 'pay', args: { amount: 5 } },

@@ -34,7 +34,7 @@ const openai = { provider: 'openai', name: 'gpt-5', address: '', key: 'sk-1' };
 const mail = ['email-send'];
 const SMTP_URL = 'smtp://mail.example.com';
 
-/** What is typed, by what that is called; of one step beside the name and the model in each walk. */
+/** The typed texts, by field; of one step in addition to the name and the model in each walk. */
 const typed: { [Each in Question]?: Record<string, AgentAnswers[Each]> } = {
   name: { 'a name': 'Refund Desk' },
   provider: { 'Ollama as provider': 'ollama' },
@@ -82,7 +82,7 @@ type World = Awaited<ReturnType<typeof openForm>>;
 
 const contextOf = ({ context }: AnyMachineSnapshot): WizardContext => context;
 
-/** The steps beside the name and the model that are not as they begin. */
+/** The steps other than the name and the model that differ from their initial state. */
 function changedIn(snapshot: AnyMachineSnapshot): Question[] {
   const { answers } = contextOf(snapshot);
   const base = ['name', 'provider', 'model'];

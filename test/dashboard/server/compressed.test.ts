@@ -15,7 +15,7 @@ function firstScript(): string {
   return /src="\.\/([^"]+)"/.exec(readFileSync(join(built, 'index.html'), 'utf8'))?.[1] ?? '';
 }
 
-/** A dashboard of an agent with a long configuration, and how it answers as it stands on the wire. */
+/** A dashboard of an agent with a long configuration, and its answer in the bytes of the wire. */
 async function open() {
   const page = await openDashboard((workspace) => {
     mkdirSync(join(workspace, 'till'));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { rawRequest } from '../../helpers/raw-request.ts';
 import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.ts';
 
-/** Sends a request as it stands; `PORT` is that of the dashboard. */
+/** Sends a request unchanged; `PORT` is that of the dashboard. */
 async function sent(page: TestDashboard, ...lines: string[]) {
   const text = [...lines, 'Connection: close', '', ''].join('\r\n');
   const at = String(page.dashboard.port);

@@ -77,7 +77,7 @@ describe('openUpdateCheck', () => {
     const later = check(url, { clock });
     expect([later.newer(), asked.length]).toEqual(['1.3.0', 1]);
     clock.advance(1);
-    // What was known is told until something else is.
+    // The known release is reported until another one is known.
     expect([later.newer(), later.newer()]).toEqual(['1.3.0', '1.3.0']);
     await vi.waitFor(() => expect(asked.length).toBe(2), { timeout: 20_000, interval: 5 });
     await vi.waitFor(

@@ -8,7 +8,7 @@ import { type Happenings, walkChart } from '../../helpers/chart-walk.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { patient } from '../../helpers/patient.ts';
 
-/** A sign-in to a provider that exchanges a code when it is told to. */
+/** A sign-in to a provider that exchanges a code when a test lets it. */
 async function openSignIn(actors: readonly AnyActorRef[]) {
   const calls: { body: string; response: ServerResponse }[] = [];
   const { port } = await aServer(({ body }, response) => void calls.push({ body, response }));

@@ -45,7 +45,7 @@ describe('a client of the stream that reads nothing (SSE-1)', () => {
     let most = 0;
     const text = 'x'.repeat(100_000);
     let told = 0;
-    // The system keeps some MiB for each of them; all that is told after that would be kept here.
+    // The system buffers some MiB for each of them; later events would be kept here.
     while (hub.clients > 1 && told < 2_000) {
       for (let burst = 0; burst < 4; burst += 1) {
         hub.tell('agent_status', status('till', text));
@@ -111,7 +111,7 @@ const meanwhile = fc.oneof(
 );
 const step: fc.Arbitrary<Step> = fc.record({ reads: fc.nat(15), meanwhile });
 
-/** A page: it keeps what it was told, and reads everything when it must. */
+/** A page: it stores what it received, and reads everything when it must. */
 class View {
   readonly agents = new Map<string, number>();
   lastEventId: string | null = null;

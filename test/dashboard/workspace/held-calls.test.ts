@@ -8,7 +8,7 @@ import { aDeferral } from '../../helpers/page-fixtures.ts';
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** An agent that answers when the test says so, in the order in which it was asked, and a dashboard of it alone. */
+/** An agent that answers when the test lets it, in the order of the requests, and a dashboard with only this agent. */
 function dashboard() {
   const asked: ((ids: string[] | null) => Promise<void>)[] = [];
   const agent = {

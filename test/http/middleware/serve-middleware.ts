@@ -16,7 +16,7 @@ import { AgentClient } from '../../helpers/agent-client.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { someTraffic } from '../../helpers/some-traffic.ts';
 
-/** What stands before a surface that answers every request with what it was sent. */
+/** The middleware before a surface that echoes every request. */
 export interface Door {
   client: AgentClient;
   clock: ManualClock;

@@ -274,7 +274,7 @@ it('the OpenAPI document names each schema of the wire', async () => {
   expect(named).toEqual(expect.arrayContaining(['Deferral', 'Task', 'Message', 'DecisionRecord']));
 });
 
-/** Fields with any keys, and the message of a status, which is always a text. */
+/** Fields with any keys, and the message of a status, which is always a string. */
 const open = /(^|\.)(args|data|workflow|quorum_of|status\.message)$/;
 
 /** Returns the paths of all fields in these values, sorted. */

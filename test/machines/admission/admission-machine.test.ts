@@ -27,7 +27,7 @@ const deny: AdmissionAnswer = {
 };
 const unasked = { decision: 'admit', reason: '', scope: '', window: '', resetAt: '' };
 
-/** An agent whose calls to the platform end when a test says so. */
+/** An agent whose calls to the platform end when a test ends them. */
 function startAdmission() {
   const clock = new ManualClock(0);
   const calls: PromiseWithResolvers<AdmissionAnswer>[] = [];

@@ -3,7 +3,7 @@ import { createActor, fromPromise } from 'xstate';
 import { sinkMachine, sinkPause } from '../../../src/machines/audit/sink-machine.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
-/** A sink whose connections and deliveries end when a test says so. */
+/** A sink whose connections and deliveries end when a test ends them. */
 function startSink() {
   const clock = new ManualClock(0);
   const connections: PromiseWithResolvers<void>[] = [];

@@ -233,7 +233,7 @@ describe('an agent card of version 1.0', () => {
     expect(findingsOf({ ...modern, ...fields })).toEqual(findings);
   });
 
-  it('that also declares 0.3 has the findings of both versions', () => {
+  it('that also declares 0.3 has the findings of each version', () => {
     const findings = ['preferredTransport', 'supportedInterfaces'];
     expect(
       checkCard({ ...older, preferredTransport: 'SMTP', supportedInterfaces: [] }).map(
@@ -242,7 +242,7 @@ describe('an agent card of version 1.0', () => {
     ).toEqual(findings);
   });
 
-  it('that also declares 0.3 needs only the fields of both versions', () => {
+  it('that also declares 0.3 needs only the fields of each version', () => {
     expect(findingsOf({ ...modern, ...older })).toEqual([]);
     expect(findingsOf(without({ ...modern, ...older }, 'url'))).toEqual([
       'error url must be an http or https URL',

@@ -6,7 +6,7 @@ import { cardMachine, settlingTime } from '../../../src/machines/card/card-machi
 import { someParts } from '../../actors/card/card-fixtures.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
-/** A card whose files are read when a test says so. */
+/** A card whose files are read when a test lets it. */
 function startCard() {
   const clock = new ManualClock(0);
   const readings: PromiseWithResolvers<CardParts>[] = [];

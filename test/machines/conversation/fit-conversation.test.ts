@@ -58,7 +58,7 @@ const conversations: fc.Arbitrary<ToldConversation> = fc
   });
 const budgets = fc.nat({ max: 8_000 });
 
-/** What must always be told: the request, the results of the last turn and what was said meanwhile. */
+/** The parts that must always be sent: the request, the results of the last turn and later messages. */
 function kept({ request, exchanges, followUps, told }: ToldConversation) {
   const unheard = followUps.filter(({ after }) => after > told).map(({ message: said }) => said);
   return { request, exchanges: exchanges.slice(told), unheard };

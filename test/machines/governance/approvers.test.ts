@@ -20,7 +20,7 @@ import { aCaller, aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 const ann = aCaller({ userId: 'ann', email: 'ann@example.com' });
 const operator = { provider: 'runtime', userId: 'runtime' };
 
-/** A click of somebody in a chat. */
+/** A click of a person in a chat. */
 function click(email: string | null, userId = 'slack:T1/U1'): Partial<DecisionAttempt> {
   const caller = { provider: 'chat', userId, ...(email === null ? {} : { email }) };
   return { email, caller, source: 'slack' };

@@ -59,7 +59,7 @@ const opinions: fc.Arbitrary<Opinions> = fc.record({
   output: mostly<Opinions['output']>(['returned'], ['failed', 'withheld']),
 });
 
-/** Fills the ports of the tool-call chart with the opinions on each call; `asked` hears which ports are asked. */
+/** Connects the ports of the tool-call chart to the opinions on each call; `asked` receives the ports that are called. */
 function governWith(opinionsOn: (call: ToolCall) => Opinions, asked: (port: string) => void) {
   const ofCall = new Map<string, Opinions>();
   const tools = new Map<string, Tool>();

@@ -38,7 +38,7 @@ describe('two names', () => {
     ['ann', 'anna', false],
     ['ann@example.com', ' ANN@Example.com ', true],
     ['ann@example.com', 'bob@example.com', false],
-    // No email, and yet too much like one to decide beside it.
+    // No email, and yet too similar to one to decide next to it.
     ['\u212Aate@example.com', 'kate@example.com', true],
     ['', '', false],
     [' ', '\t', false],

@@ -70,7 +70,7 @@ interface Ports {
   verdict?: IntentVerdict | Error;
   runs?: string | Error;
   grant?: UsedGrant | null | Error;
-  /** How many milliseconds each takes; none when left out. */
+  /** The milliseconds of each; none when omitted. */
   took?: { policy: number; judge: number; modify: number };
 }
 
@@ -559,7 +559,7 @@ describe('a missing port denies each call', () => {
 describe('a port of another program', () => {
   type Parts = Parameters<typeof toolCallMachine.provide>[0];
 
-  /** Rules on a call that nothing stands in the way of, by the chart with these parts. */
+  /** Rules on a call without an obstacle, by the chart with these parts. */
   function ruleBy({ actions, guards }: Parts) {
     const logic = toolCallMachine.provide({
       actors: { identify: fromPromise<string, IdentifyInput>(async () => runsDigest) },

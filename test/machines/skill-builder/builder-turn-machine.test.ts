@@ -10,7 +10,7 @@ const skillMd = '---\nname: weather\ndescription: Tells it\n---\n';
 const draft = { skill_md: skillMd, scripts: {} };
 const written = `Here.\n\`\`\`skill.md\n${skillMd}\`\`\`\n`;
 
-/** Plays a turn, in which numbers are milliseconds that pass, and returns what the client hears of it. */
+/** Plays a turn, in which numbers are milliseconds that pass, and returns what the client receives. */
 function turn(...story: (string | number | BuilderTurnEvent)[]) {
   const told: unknown[] = [];
   let asked = 0;

@@ -10,12 +10,12 @@ import { aDeferral, anAttempt } from '../../helpers/task-fixtures.ts';
 const people = ['ann', 'bob', 'cy', 'rita'] as const;
 type Person = (typeof people)[number];
 
-/** Rita asks, and stands on the list as well; cy does not. */
+/** Rita asks, and is on the list as well; cy is not. */
 const list = ['ann@example.com', 'bob@example.com', 'rita@example.com'];
 
 const emailOf = (person: Person) => `${person}@example.com`;
 
-/** Ways on which a decision arrives, and as whom the daemon knows whoever sends it. */
+/** Paths on which a decision arrives, and the identity of its sender for the daemon. */
 const ways: Record<string, (person: Person) => Partial<DecisionAttempt>> = {
   token: (person) => ({ caller: { provider: 'sso', userId: person, email: emailOf(person) } }),
   'other token': (person) => ({
@@ -97,7 +97,7 @@ function tell(deferral: Deferral, tries: readonly Try[]): { last: Step; told: To
   return { last, told };
 }
 
-/** Tells whether somebody may decide who says nothing wrong about themselves. */
+/** Returns whether a person may decide who states nothing wrong about themselves. */
 function isEntitled({ approvers, fourEyes }: Deferral, { person, way, attempt }: Try): boolean {
   if (!sure.includes(way)) return false;
   const said = attempt.email?.trim() ?? '';

@@ -190,7 +190,7 @@ describe('a message to a waiting model', () => {
 describe('a speaker', () => {
   const bob = aCaller({ userId: 'bob', email: 'bob@example.com' });
 
-  /** What Bob is told who approves a call of the second turn, having spoken before it or while it waits. */
+  /** The answer to Bob, who approves a call of the second turn and has spoken before it or while it waits. */
   async function approves(when: 'before' | 'meanwhile'): Promise<string | undefined> {
     const rulesFor = () => toolRules({ defer: aDeferRule({ fourEyes: true }) });
     const run = new TaskRun({ rulesFor });

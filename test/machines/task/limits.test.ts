@@ -22,7 +22,7 @@ import {
 
 const none = { ...defaultLimits };
 
-/** How a step stands to the limits: where it is, what it asked for last, and why it failed. */
+/** A step under limits: its state, its last request, and the reason of its failure. */
 function standing({ snapshot, effects }: Step) {
   const { value, context } = snapshot;
   return { value, failure: context.failure, last: effects.at(-1) };

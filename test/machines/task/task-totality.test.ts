@@ -37,7 +37,7 @@ const events: { [Type in TaskEvent['type']]: Extract<TaskEvent, { type: Type }> 
   },
 };
 
-/** A caller may leave and a stale timer may fire while nobody is waited for: work goes on. */
+/** A caller may disconnect and a stale timer may fire while no approval is awaited: work continues. */
 const ignoredWhileSaving: TaskEvent['type'][] = [
   'call.repeated',
   'link.shown',

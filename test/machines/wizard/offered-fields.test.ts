@@ -9,7 +9,7 @@ import { authOffer, channelOffer } from '../../../src/machines/wizard/offers.ts'
 
 type Choice = { channel: string } | { auth: string };
 
-/** What is asked of each field: whether it may be left out, its label, its example, and what is right or wrong for it. */
+/** The questions about each field: whether it is optional, its label, its example, and valid and invalid values. */
 type Asked = [string, 'required' | 'optional', string, string, FieldValue[], FieldValue[]];
 
 function fieldsOf(choice: Choice): readonly Field[] {

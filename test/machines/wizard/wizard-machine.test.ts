@@ -42,7 +42,7 @@ const thinking: AgentAnswers = {
   model: { ...firstAnswers.model, name: 'gpt-5' },
 };
 
-/** The steps that somebody passes who goes on until the review; nobody needs more of them than there are. */
+/** The steps of a person who continues to the review; no one needs more of them than exist. */
 function walk(offer: WizardOffer, answers: AgentAnswers): unknown[] {
   const passed: unknown[] = [];
   let snapshot = begun(offer, answers);

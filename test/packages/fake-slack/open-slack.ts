@@ -22,7 +22,7 @@ export function webClient(slack: FakeSlack, token: string): WebClient {
   });
 }
 
-/** What an app hears. */
+/** The events that an app receives. */
 export interface Heard {
   type: string;
   body: any;
@@ -30,7 +30,7 @@ export interface Heard {
   ack: (answer?: object) => Promise<void>;
 }
 
-/** Connects an app as Slack's own library does; `hear` is told of every envelope. */
+/** Connects an app as Slack's own library does; `hear` receives every envelope. */
 export async function connect(slack: FakeSlack, hear: (heard: Heard) => void = () => undefined) {
   const socket = new SocketModeClient({
     appToken: slack.appToken,

@@ -1,7 +1,7 @@
 import type { FakeSlack } from '../../../packages/fake-slack/fake-slack.ts';
 import { buttons, connect, type Heard, modal, webClient } from './open-slack.ts';
 
-/** An app on Slack's own libraries that asks for a release of whatever it is told; a talker talks before it listens. */
+/** An app on Slack's own libraries that requests an approval for any message; a talker sends before it listens. */
 export async function startRefundApp(slack: FakeSlack, isTalker = false): Promise<void> {
   const web = webClient(slack, slack.botToken);
   const approvals: { channel: string; ts: string }[] = [];

@@ -17,7 +17,7 @@ const auth = {
   providers: [{ type: 'static_token', name: 'ops', settings: { token_env: 'SERVICE_TOKEN' } }],
 };
 
-/** Starts an agent that has one tool, held by these rules; callers sign in where there is somebody to. */
+/** Starts an agent that has one tool, held by these rules; callers sign in if a provider exists. */
 function agentOf(rules: ModelRules, signsIn: boolean): Promise<TestAgent> {
   const { security } = settingsOf(rules, 'pay');
   return startTestAgent({

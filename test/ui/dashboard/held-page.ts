@@ -7,7 +7,7 @@ import { startPageServer } from './page-browser.ts';
 /** A request, as `POST /api/agents/refunds/start`, with its body; or one that the page has given up. */
 type Asked = readonly [request: string, body?: unknown];
 
-/** A page of the dashboard before a server that answers some of its requests when a test says so. */
+/** A page of the dashboard with a server that answers some of its requests when a test lets it. */
 export interface HeldPage {
   page: Page;
   complaints: string[];

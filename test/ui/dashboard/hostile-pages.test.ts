@@ -24,7 +24,7 @@ async function openStopped(): Promise<{ dashboard: TestDashboard; agent: Workspa
   return { dashboard, agent };
 }
 
-/** A page of somebody else, on another port of this machine. */
+/** A page of another site, on another port of this machine. */
 async function openElsewhere(host = '127.0.0.1'): Promise<Page> {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/html');

@@ -28,7 +28,7 @@ async function watchShift(page: Page): Promise<void> {
   });
 }
 
-/** The layout shift of a page so far, once it has been painted as it stands. */
+/** The layout shift of a page so far, once its current state has been painted. */
 function shiftOf(page: Page): Promise<number> {
   return page.evaluate(async () => {
     const { requestAnimationFrame, shifted } = globalThis as any;

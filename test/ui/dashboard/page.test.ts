@@ -680,7 +680,7 @@ describe('an approval', () => {
     expect(await page.getByRole('button', { name: 'Copy the command' }).count()).toBe(2);
     const said = page.getByLabel('Context from your policy');
     expect(await said.evaluate((quote: any) => quote.clientHeight)).toBeLessThan(200);
-    // What will run stands above what is said about it.
+    // The arguments that will run are above the text about them.
     const args = await page.locator('.pane .call dl').first().boundingBox();
     const quote = await said.boundingBox();
     expect(args!.y + args!.height).toBeLessThan(quote!.y);

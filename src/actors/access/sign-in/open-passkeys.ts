@@ -238,7 +238,7 @@ const registrationText = 'registration';
 const notAsked =
   'the passkey answers no open question about this decision, so nothing was decided; try again';
 
-/** Returns the SHA-256 of a text. */
+/** Returns the SHA-256 of a string. */
 function challengeOf(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(hash('sha256', text, 'buffer'));
 }

@@ -11,7 +11,7 @@ export interface SpeakPorts {
   outbound?: Pick<ScopedOutbound, 'within'>;
 }
 
-/** Posts a text or mark to its thread and returns the outcome. Never rejects. */
+/** Posts a string or mark to its thread and returns the outcome. Never rejects. */
 export async function speak(
   utterance: Utterance,
   { ports, outbound }: SpeakPorts,

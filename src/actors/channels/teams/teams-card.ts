@@ -224,7 +224,7 @@ function inert(text: string): string {
     .replaceAll(/\{(?=\{\s*(?:DATE|TIME)\b)/gi, '\\u007b');
 }
 
-/** Truncates a text between code points with `…`, so that its JSON has at most `most` bytes. */
+/** Truncates a string between code points with `…`, so that its JSON has at most `most` bytes. */
 function cutTo(text: string, most: number): string {
   if (sizeOf(text) <= most) return text;
   let size = sizeOf('…');

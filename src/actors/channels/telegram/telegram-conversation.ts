@@ -146,7 +146,7 @@ function spoken(markdown: string, { chat }: TelegramRef): string {
 }
 
 /**
- * Splits a text into parts of at most `most` UTF-16 code units: at a line end in the second half of a part if there is
+ * Splits a string into parts of at most `most` UTF-16 code units: at a line end in the second half of a part if there is
  * one, else between words, and never inside a character. White space at the cuts is dropped.
  */
 export function splitAnswer(text: string, most: number): string[] {

@@ -40,7 +40,7 @@ export function telegramText({ request, outcome }: ApprovalNotice): TelegramText
     ...(outcome === null ? waitingLines(request) : endLines({ request, outcome })),
     ...(call.isCut && outcome === null ? [cutWords] : []),
   ];
-  // An invisible character behind `@` keeps a text from notifying people in a group.
+  // An invisible character behind `@` keeps a string from notifying people in a group.
   const text = lines
     .join('\n')
     .toWellFormed()

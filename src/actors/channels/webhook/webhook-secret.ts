@@ -34,7 +34,7 @@ export function webhookKeys(secret: string): Buffer[] {
   );
 }
 
-/** Splits a text of `whsec_` secrets; `null` for any other text. */
+/** Splits a string of `whsec_` secrets; `null` for any other text. */
 function prefixed(secret: string): string[] | null {
   const words = secret.split(/\s+/);
   return words.every((word) => word.startsWith(prefix)) ? words : null;

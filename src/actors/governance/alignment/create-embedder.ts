@@ -13,7 +13,7 @@ const dimensions = 512;
 const wordWeight = 3;
 
 /**
- * An embedder without network access that hashes the words and trigrams of a text. Weak: it recognises shared letters,
+ * An embedder without network access that hashes the words and trigrams of a string. Weak: it recognises shared letters,
  * not meaning, so a synonym or another language scores low and a copied phrase high. For trials and tests, not for
  * protection.
  */

@@ -10,7 +10,7 @@ import { cutToRunes } from '../../../machines/text.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Embedder, EmbedderError } from './embedder.ts';
 
-/** Maximum Unicode code points of a text that are compared. */
+/** Maximum Unicode code points of a string that are compared. */
 const maximumRunes = 8_192;
 
 /** Maximum code points of a description, so that the arguments always count. */
@@ -31,7 +31,7 @@ function textOfCall(tool: string, description: string, args: JsonObject): string
 }
 
 /**
- * Normalises a text: well-formed, with one spelling for each character. Invisible characters are removed first, since
+ * Normalises a string: well-formed, with one spelling for each character. Invisible characters are removed first, since
  * they could push relevant text beyond the limit.
  */
 function clean(text: string): string {

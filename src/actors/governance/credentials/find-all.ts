@@ -1,11 +1,11 @@
-/** A range of a text in UTF-16 units; the end is exclusive. */
+/** A range of a string in UTF-16 units; the end is exclusive. */
 export type Span = [start: number, end: number];
 
 /** Code units below this use a table at the root node. */
 const ascii = 128;
 
 /**
- * Finds all words in a text with the Aho-Corasick automaton in one pass. The time is linear in the text and the words,
+ * Finds all words in a string with the Aho-Corasick automaton in one pass. The time is linear in the text and the words,
  * however often and closely they match. Returns spans in order, with overlapping occurrences merged; memory grows only
  * with the spans.
  */

@@ -9,7 +9,7 @@ export const shortestSecret = 6;
 /**
  * Replaces every occurrence of a secret value by `[redacted:credential]` or another mark: plain, URL-encoded,
  * JSON-escaped or base64, even inside a longer base64 text. Overlapping occurrences are replaced together. Values
- * shorter than 6 characters are ignored. Searches for all values in one pass; redact a text before truncating it.
+ * shorter than 6 characters are ignored. Searches for all values in one pass; redact a string before truncating it.
  */
 export function redactSecrets(
   text: string,

@@ -32,7 +32,7 @@ export interface Guardrails {
   /** Checks the texts of a prompt; they are generated only if there is a rule. */
   checkPrompt(texts: () => Iterable<string>): Checked;
   checkOutput(text: string): CheckedOutput;
-  /** Replaces matches of the named `redact` rules in a text for people and logs. May throw. */
+  /** Replaces matches of the named `redact` rules in a string for people and logs. May throw. */
   redactNamed(text: string): string;
 }
 
@@ -140,7 +140,7 @@ class Gate {
     return this.ruleAt(first);
   }
 
-  /** Returns the first rule that matches a text, either as written or in its normal form. */
+  /** Returns the first rule that matches a string, either as written or in its normal form. */
   firstIn(text: string, normal: NormalForm | null): CompiledRule | null {
     return this.ruleAt(this.placeIn(text, normal));
   }

@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
 
-/** A range of a text in code units; `end` is exclusive. */
+/** A range of a string in code units; `end` is exclusive. */
 export interface Span {
   start: number;
   end: number;

@@ -12,7 +12,7 @@ export interface Folded {
 }
 
 /**
- * Folds a text: NFKC, without invisible characters, with blanks and control characters as one blank, tag characters as
+ * Folds a string: NFKC, without invisible characters, with blanks and control characters as one blank, tag characters as
  * their ASCII equivalents, and letters of other scripts among Latin letters as their look-alikes. Returns `null` for a
  * text that is already folded.
  */

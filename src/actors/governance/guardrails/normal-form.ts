@@ -15,7 +15,7 @@ const controls: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decodes JSON escapes at any nesting depth: a run of backslashes counts as one. Returns `null` for a text without
+ * Decodes JSON escapes at any nesting depth: a run of backslashes counts as one. Returns `null` for a string without
  * backslashes.
  */
 export function undoEscapes(text: string): Rewriting | null {
@@ -40,7 +40,7 @@ function meaningOf(code: string | undefined, letter: string | undefined): string
 }
 
 /**
- * The normal form of a text: JSON escapes decoded, NFKC, without invisible characters, blanks collapsed
+ * The normal form of a string: JSON escapes decoded, NFKC, without invisible characters, blanks collapsed
  * (docs/contract/governance.md). Rules match it in addition to the original text.
  */
 export interface NormalForm {
@@ -56,7 +56,7 @@ export interface NormalForm {
   escapeAround(place: number): Span | null;
 }
 
-/** Returns the normal form of a text in linear time; `null` if the text is already normal. */
+/** Returns the normal form of a string in linear time; `null` if the text is already normal. */
 export function normalForm(text: string): NormalForm | null {
   const undone = undoEscapes(text);
   const plain = undone?.text ?? text;

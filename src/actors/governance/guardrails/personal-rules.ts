@@ -72,7 +72,7 @@ const lengths = new Map(
 );
 
 /**
- * Returns the end of the IBAN at the start of a text, or `null`. Blanks and hyphens may separate its groups. It must
+ * Returns the end of the IBAN at the start of a string, or `null`. Blanks and hyphens may separate its groups. It must
  * have the length of its country and a valid checksum, and end at a word boundary.
  */
 export function endOfIban(text: string): number | null {

@@ -71,7 +71,7 @@ export class Redactor {
     };
   }
 
-  /** Searches the normal form of a text, and maps the spans to the original text. */
+  /** Searches the normal form of a string, and maps the spans to the original text. */
   private behind(step: Step, index: number, normal: NormalForm): Span[] {
     const text = step.isInOneLine ? normal.lined() : normal.text;
     const spans = this.spansOf(step, index, text, text === normal.text);
@@ -133,7 +133,7 @@ function builtInSteps(redact: CompiledRules['redact']) {
   });
 }
 
-/** A span of a text and its replacement. */
+/** A span of a string and its replacement. */
 interface Replacement extends Span {
   by: string;
 }

@@ -1,6 +1,6 @@
 import type { Span } from './find-spans.ts';
 
-/** Builds a text from a source piece by piece, from left to right, and maps its positions back to the source. */
+/** Builds a string from a source piece by piece, from left to right, and maps its positions back to the source. */
 export class Rewriting {
   readonly #source: string;
   /** Start of each piece in the result, and its range in the source. */

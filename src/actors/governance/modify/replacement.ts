@@ -12,7 +12,7 @@ export interface Replacement {
   with: string;
 }
 
-/** Replaces every match in a text. */
+/** Replaces every match in a string. */
 export type Replace = (text: string) => string;
 
 /** Literal text, or a group number. */
@@ -20,7 +20,7 @@ type Piece = string | number;
 
 const longest = 1024 * 1024;
 
-/** Time limit in milliseconds: a single match is linear, but a text with a match at every letter may not be. */
+/** Time limit in milliseconds: a single match is linear, but a string with a match at every letter may not be. */
 const patience = 2_000;
 
 /**

@@ -2,7 +2,7 @@ import { compileGuardrails, type GuardrailRules } from '../guardrails/guardrails
 import { compileModify, type ModifyRules } from '../modify/modify.ts';
 import { type CheckedOutput, checkOutput, type OutputLayers } from './check-output.ts';
 
-/** A text to check in a worker. Contains source rules, since compiled rules cannot be transferred to a worker. */
+/** A string to check in a worker. Contains source rules, since compiled rules cannot be transferred to a worker. */
 export interface LargeOutput {
   tool: string;
   text: string;

@@ -3,7 +3,7 @@ import { redactSecrets } from '../credentials/credentials.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { Modify } from '../modify/modify.ts';
 
-/** Result of the output rules for a text; `rewrites` are the numbers (from 1) of the applied MODIFY rules. */
+/** Result of the output rules for a string; `rewrites` are the numbers (from 1) of the applied MODIFY rules. */
 export type CheckedOutput = { findings: Finding[]; rewrites: number[] } & (
   | { kind: 'passed'; text: string }
   | { kind: 'withheld'; reason: string }

@@ -13,7 +13,7 @@ export type OutputCheck = (
   signal: AbortSignal,
 ) => Promise<CheckedOutput>;
 
-/** Maximum characters of a text that is checked inline: this takes a few milliseconds, less than starting a worker. */
+/** Maximum characters of a string that is checked inline: this takes a few milliseconds, less than starting a worker. */
 const small = 16 * 1024;
 
 /**

@@ -71,7 +71,7 @@ export interface PolicyParts {
   guardrails: Guardrails | null;
   modify: Modify | null;
   credentials: CredentialIssuer | null;
-  /** Removes secrets from a text that is stored; if it throws, the text is omitted. */
+  /** Removes secrets from a string that is stored; if it throws, the text is omitted. */
   scrub: (text: string) => string;
   /** The file of an included policy, named with its rules; absent for the agent's own policy. */
   from?: string;

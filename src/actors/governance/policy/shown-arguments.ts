@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 
-/** Returns a function that redacts a text for people and logs; it throws if secrets cannot be searched for. */
+/** Returns a function that redacts a string for people and logs; it throws if secrets cannot be searched for. */
 export function hiding(
   scrub: (text: string) => string,
   guardrails: Pick<Guardrails, 'redactNamed'> | null,
@@ -29,7 +29,7 @@ export function shownArguments(args: JsonObject, hide: (text: string) => string)
   }
 }
 
-/** Some secrets are recognised by the name before them, so a text is checked together with its name. */
+/** Some secrets are recognised by the name before them, so a string is checked together with its name. */
 function shownMember(name: string, value: JsonValue, hide: (text: string) => string): JsonValue {
   if (typeof value === 'string') {
     const alone = hide(value);

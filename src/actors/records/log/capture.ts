@@ -36,9 +36,9 @@ const unscrubbed = '[omitted: the search for secrets failed]';
 
 /**
  * Creates the content capture of the audit log (docs/contract/configuration.md, docs/contract/audit.md); `null` if
- * nothing is captured. Secrets are scrubbed before a text is truncated; the truncation marker states the original size.
+ * nothing is captured. Secrets are scrubbed before a string is truncated; the truncation marker states the original size.
  *
- * @param makeScrub called when content is captured; returns a function that removes secrets from a text. If either
+ * @param makeScrub called when content is captured; returns a function that removes secrets from a string. If either
  * throws, the text is omitted
  */
 export function createCapture(
@@ -114,7 +114,7 @@ function toldTo({ request, exchanges, followUps }: Heard): JsonValue[] {
   return [...asked, ...results, ...followUps.map(bare)] as unknown as JsonValue[];
 }
 
-/** Serialises a value; a text whose JSON form differs from it is also scrubbed in its raw form. */
+/** Serialises a value; a string whose JSON form differs from it is also scrubbed in its raw form. */
 function scrubTexts(value: JsonValue, limit: number, scrub: (text: string) => string): string {
   let texts = 0;
   let length = 0;
@@ -129,7 +129,7 @@ function scrubTexts(value: JsonValue, limit: number, scrub: (text: string) => st
 }
 
 /**
- * Scrubs only the part of a text that can be shown. If the text is longer, the end of the part is dropped, since it may
+ * Scrubs only the part of a string that can be shown. If the text is longer, the end of the part is dropped, since it may
  * contain half a secret.
  */
 function scrubStart(

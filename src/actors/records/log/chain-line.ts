@@ -60,7 +60,7 @@ function withSignature(text: string, envelope: JsonObject, signer: LineSigner): 
   return isLast ? `${before},${signature}}` : `${before}${signature},${end}`;
 }
 
-/** Returns the size of a text in bytes if it exceeds a maximum. */
+/** Returns the size of a string in bytes if it exceeds a maximum. */
 function sizeAbove(maximum: number, text: string): number | null {
   if (text.length * 3 <= maximum) return null;
   const size = Buffer.byteLength(text);

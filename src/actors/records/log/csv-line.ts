@@ -17,7 +17,7 @@ export const csvHeader = `${columns.join(',')}\r\n`;
 const formula = /(?=[=+\-@＝＋－＠﹦﹢﹣﹫−])(?<=(?:^|[;\t\r\n])[\s\p{C}"]*)/gu;
 
 /**
- * Converts a line of the log to a row of CSV (RFC 4180) with its line break; `fields` is one column of JSON. A text that
+ * Converts a line of the log to a row of CSV (RFC 4180) with its line break; `fields` is one column of JSON. A string that
  * a spreadsheet would run as a formula gets an apostrophe before each place where one would begin. Empty for a line without an event.
  */
 export function csvLine(line: Uint8Array): string {

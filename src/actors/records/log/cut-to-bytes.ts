@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 
-/** A text to truncate, and its relation to the original. */
+/** A string to truncate, and its relation to the original. */
 export interface ShownText {
   text: string;
   /** True if part of the original has already been omitted. */
@@ -10,7 +10,7 @@ export interface ShownText {
 }
 
 /**
- * Makes a text well-formed and truncates it to a number of UTF-8 bytes, between code points. The marker ` [cut: N bytes
+ * Makes a string well-formed and truncates it to a number of UTF-8 bytes, between code points. The marker ` [cut: N bytes
  * in all]` is appended and counts as well; if the maximum is shorter than the marker, only the marker is returned.
  */
 export function cutToBytes({ text, isPart, originalSize }: ShownText, maximum: number): string {

@@ -80,7 +80,7 @@ function recordableText(text: string): string {
 }
 
 /**
- * Makes a text well-formed and truncates it to a number of UTF-8 bytes between code points; the marker with the
+ * Makes a string well-formed and truncates it to a number of UTF-8 bytes between code points; the marker with the
  * original size is included.
  *
  * @param maximum bytes, at least 64

@@ -105,7 +105,7 @@ function decoded(part: string): JsonValue | undefined {
   }
 }
 
-/** Throws for a text that is not base64url. */
+/** Throws for a string that is not base64url. */
 function bytesOf(base64url: string): Uint8Array {
   const base64 = base64url.replaceAll('-', '+').replaceAll('_', '/');
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

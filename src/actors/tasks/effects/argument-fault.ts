@@ -34,7 +34,7 @@ export function argumentFault(tool: string, args: unknown, written?: string): st
   return null;
 }
 
-/** Returns why a text differs from its parsed value; empty text counts as no arguments. */
+/** Returns why a string differs from its parsed value; empty text counts as no arguments. */
 function misreading(written: string): string | null {
   if (written.trim() === '') return null;
   try {

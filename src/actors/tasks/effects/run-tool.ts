@@ -223,7 +223,7 @@ type CheckedOutcome = Pick<ToolOutcome, 'findings' | 'rewrites'> &
     | { kind: 'withheld'; error: string; of?: Exclude<CallEnd, 'succeeded'> }
   );
 
-/** Withholds output that cannot be checked; data that accompanies a text is withheld if a rule changed the text. */
+/** Withholds output that cannot be checked; data that accompanies a string is withheld if a rule changed the text. */
 async function checkedOutcome(
   { policies, log }: RunToolPorts,
   call: ToolCall,

@@ -23,7 +23,7 @@ function textWithin(written: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Splits a text into its objects; `null` if it contains anything else. */
+/** Splits a string into its objects; `null` if it contains anything else. */
 function objectsIn(written: string): string[] | null {
   const objects: string[] = [];
   let start = 0;

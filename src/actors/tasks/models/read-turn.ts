@@ -15,7 +15,7 @@ class TurnParts {
   readonly #parts: SaidPart[] = [];
   readonly #open = new Map<string, SaidPart & { text: string }>();
 
-  /** Processes the start, a delta or the end of a text or reasoning part, with provider metadata. */
+  /** Processes the start, a delta or the end of a string or reasoning part, with provider metadata. */
   take(
     kind: 'text' | 'thought',
     id: string,

@@ -42,7 +42,7 @@ export function fileRead({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
   });
 }
 
-/** Returns the lines of a text from a line number on, as many as fit. */
+/** Returns the lines of a string from a line number on, as many as fit. */
 export function excerpt(tool: string, text: string, first: number, count: number): string {
   const lines = countLines(text);
   if (first > lines && first > 1) {

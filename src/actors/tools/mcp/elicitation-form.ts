@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { clean } from './checked-schema.ts';
 
-/** Maximum fields of a form, choices of a field, and characters of a text in it. */
+/** Maximum fields of a form, choices of a field, and characters of a string in it. */
 const [mostFields, mostChoices, longestText] = [20, 50, 300];
 
 const fieldName = /^[A-Za-z0-9_.-]{1,64}$/;

@@ -93,7 +93,7 @@ function errorIn(text: string): JsonObject | null {
   return JSONRPCErrorResponseSchema.safeParse(message).success ? first : null;
 }
 
-/** Returns the message in a body: an error's message, a text under a common key, or plain text; none for a web page. */
+/** Returns the message in a body: an error's message, a string under a common key, or plain text; none for a web page. */
 function wordsOf(error: JsonObject | null, text: string): string {
   if (error !== null) return textOf((error['error'] as JsonObject)['message']);
   const said = parseJson(text);
@@ -119,7 +119,7 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns whether a text reports that the session of a request is gone. */
+/** Returns whether a string reports that the session of a request is gone. */
 function saysNoSession(words: string, isForeign: boolean, session: string | null): boolean {
   if (isForeign || session === null) return noSession.test(words);
   return noSuchSession.test(words.replaceAll(session, '').replaceAll(/\s+/g, ' '));

@@ -11,7 +11,7 @@ const longestParts = 1024 * 1024;
 
 /**
  * Converts a call result to text, the only form sent to a model: text parts as they are, structured data as JSON unless
- * a text contains it, and only a mention of images, audio and files.
+ * a string contains it, and only a mention of images, audio and files.
  */
 export function resultText({ content, structured }: CallResult): string {
   const parts = content.map((part) => (isJsonObject(part) ? partText(part) : null));
@@ -43,7 +43,7 @@ export function resultExtras(
   };
 }
 
-/** Returns whether a text is the JSON of a value, or of its only member: many servers wrap text this way. */
+/** Returns whether a string is the JSON of a value, or of its only member: many servers wrap text this way. */
 function holds(text: string, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return text.trim() === String(value).trim();
   if (text.includes(JSON.stringify(value))) return true;

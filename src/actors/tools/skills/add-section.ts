@@ -93,7 +93,7 @@ function refuseTwice(text: string, name: string, file: string): void {
   );
 }
 
-/** Appends a section to a text; preserves Windows line ends. */
+/** Appends a section to a string; preserves Windows line ends. */
 function appended(text: string, section: string): string {
   const isWindows = text.includes('\r\n');
   const end = isWindows ? '\r\n' : '\n';

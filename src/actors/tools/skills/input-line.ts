@@ -13,13 +13,13 @@ const types: Record<string, JsonObject> = {
   list: { type: 'array' },
 };
 
-/** The arguments that a text describes, with the problems of its unrecognised parts. */
+/** The arguments that a string describes, with the problems of its unrecognised parts. */
 export interface InputLine {
   parameters: JsonObject;
   unread: Unread[];
 }
 
-/** Part of a text that describes no argument. */
+/** Part of a string that describes no argument. */
 export interface Unread {
   reason: string;
   /** Characters before it. */

@@ -80,7 +80,7 @@ export function entriesOf({ pages, agents, deferrals, tasks }: Known): Entry[] {
 }
 
 /**
- * Returns the entries that contain every word of a text; titles that start with it come first. A text without a match
+ * Returns the entries that contain every word of a string; titles that start with it come first. A string without a match
  * that is a valid task ID offers that task of each running agent.
  */
 export function matching(

@@ -1,7 +1,7 @@
 import type { DeferralJson } from '../../../http/wire/dashboard/held-call-json.ts';
 import type { TimelineEntryJson } from '../../../http/wire/dashboard/task-detail-json.ts';
 
-/** The outcome of a decided call: whether it matches the approver's intent, and a text to follow the tool's name. */
+/** The outcome of a decided call: whether it matches the approver's intent, and a string to follow the tool's name. */
 export interface Outcome {
   isFine: boolean;
   words: string;

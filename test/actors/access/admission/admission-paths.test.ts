@@ -8,7 +8,7 @@ import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { patient } from '../../../helpers/patient.ts';
 import { denial, says, startFakePlatform } from './fake-platform.ts';
 
-/** An agent's admission before a platform that answers when it is told to. */
+/** An agent's admission with a platform that answers when a test lets it. */
 async function openAdmission() {
   const platform = await startFakePlatform();
   const calls: ServerResponse[] = [];

@@ -35,7 +35,7 @@ export class FakePlatform {
   }
 }
 
-/** Answers with a JSON document, or with a text as it is. */
+/** Answers with a JSON document, or with a string as it is. */
 export function says(document: unknown, status = 200): Reply {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json' });

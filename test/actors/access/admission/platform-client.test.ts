@@ -8,7 +8,7 @@ import { canary, denial, drips, type Reply, says, startFakePlatform } from './fa
 
 const never = new AbortController().signal;
 
-/** Asks a platform that answers like this, and returns what is told of the failure. */
+/** Calls a platform that answers like this, and returns the report of the failure. */
 async function failure(reply: Reply): Promise<string> {
   const platform = await startFakePlatform();
   platform.reply = reply;

@@ -67,7 +67,7 @@ describe('a directory of one tenant', () => {
     expect(server.asked).toEqual({ metadata: 0, keys: 1 });
   });
 
-  it('reads its keys under the tenant, and accepts issuers of both versions', async () => {
+  it('reads its keys under the tenant, and accepts issuers of either version', async () => {
     const { server, verify, sign } = await signingIn({ tenant_id: home.toUpperCase() });
     const paths: string[] = [];
     const answer = server.keys;

@@ -50,7 +50,7 @@ export class KeyServer {
     return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(made.key);
   }
 
-  /** Signs a text as it stands, with the first key. */
+  /** Signs a string unchanged, with the first key. */
   async signText(text: string): Promise<string> {
     const made = this.#keys.get('k1');
     if (made === undefined) throw new Error('no key k1');

@@ -10,7 +10,7 @@ import { json, type KeyServer, startKeyServer } from './key-server.ts';
 import { region, signedUrl, tokenOf } from './signed-token.ts';
 import { providing, shown } from './verifying.ts';
 
-/** A provider with somebody to ask, and a credential it accepts. */
+/** A provider with a server to call, and a credential it accepts. */
 interface Staged {
   settings: object;
   credentials: Credentials;

@@ -109,7 +109,7 @@ describe('the shortest path of a conversation with too many messages', () => {
     passing: [...unheard, 'voice.silent', 'voice.resting', 'voice.over'],
     async look({ store, actors }) {
       const context = actors.at(-1)?.getSnapshot().context as ConversationContext;
-      // One that is told to come again is open until that is said; one of a flood is not.
+      // One that must be repeated is open until that is sent; one of a flood is not.
       expect(await store.conversations.open()).toHaveLength(
         context.turns.length + Math.max(0, context.outbox.length - 1) / 2,
       );

@@ -6,7 +6,7 @@ import { ManualClock } from '../../../helpers/manual-clock.ts';
 
 const deaf: TaskEar = { held: () => undefined, resumed: () => undefined, ended: () => undefined };
 
-/** Follows a task whose streams end as a test says; returns the times at which they were opened. */
+/** Follows a task whose streams end as a test configures it; returns the times at which they were opened. */
 async function follow(streams: (ear: TaskEar) => Promise<void>, time: number) {
   const clock = new ManualClock(0);
   const left = new AbortController();

@@ -62,7 +62,7 @@ function endpointOf({ apiUrl }: FakeSlack) {
   return { host: hostname, port: Number(port), source: 'channels.slack', mayBePrivate: true };
 }
 
-/** Resolves with what the bot said in a channel once a text of it matches. */
+/** Resolves with what the bot said in a channel once a string of it matches. */
 async function answered(slack: FakeSlack, channel: string, words: RegExp) {
   const said = () =>
     slack.messages(channel).filter(({ user }) => user === slack.workspace.botUserId);

@@ -197,7 +197,7 @@ export class SlackClicks {
     return { acknowledged };
   }
 
-  /** What single people were told, by their id. */
+  /** The private messages, by the person's id. */
   get told(): { user: string | null; text: string }[] {
     const { messages } = this.slack.workspace;
     const own = messages.filter(({ onlyFor }) => onlyFor !== null);

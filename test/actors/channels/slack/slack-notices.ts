@@ -8,7 +8,7 @@ import { aRequest as anyRequest } from '../../../helpers/approval-notices.ts';
 /** 2026-07-01 09:00 UTC, in epoch milliseconds. */
 export const asked = Date.UTC(2026, 6, 1, 9);
 
-/** A refund that waits five minutes in a channel of Slack for anybody there. */
+/** A refund that waits five minutes in a channel of Slack for any person there. */
 export function aRequest(overrides: Partial<ApprovalRequest> = {}): ApprovalRequest {
   return anyRequest({
     deferralId: '0199aaaa-0000-7000-8000-000000000001',
@@ -53,7 +53,7 @@ export const endings = {
   left: { kind: 'abandoned', reason: 'caller_disconnected', at },
 } as const satisfies Record<string, ApprovalOutcome>;
 
-/** A text that tries to mention, link, mark up, hide and turn what it says. */
+/** A string that tries to mention, link, mark up, hide and turn what it says. */
 export const trickyContext = [
   '<!channel> <!here> <@U0ANN00001> <#C0REFUNDS1> &lt;!everyone&gt;',
   '<https://evil.example|Approve> https://evil.example [Approve](https://evil.example)',

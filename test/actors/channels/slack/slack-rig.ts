@@ -31,7 +31,7 @@ export interface SlackRigOptions {
   hold?: (method: string) => Promise<void>;
 }
 
-/** An adapter and a fake Slack, with the egress policy between them and a clock that stands still. */
+/** An adapter and a fake Slack, with the egress policy between them and a clock that does not advance. */
 export interface SlackRig {
   slack: FakeSlack;
   adapter: SlackAdapter;
@@ -41,13 +41,13 @@ export interface SlackRig {
   hops: EgressRecord[];
   /** Every line of the log. */
   logged: { level: string; fields: object; message: string }[];
-  /** Every state that was told, oldest first. */
+  /** Every reported state, oldest first. */
   states: ChannelState[];
-  /** Resolves with the first thing that somebody said to the agent. */
+  /** Resolves with the first message to the agent. */
   heard(): Promise<ChatMessage>;
-  /** Starts the adapter and waits until a state is told, `connected` unless given. */
+  /** Starts the adapter and waits until a state is reported, `connected` unless given. */
   connect(state?: ChannelState): Promise<void>;
-  /** Resolves when a state is told `count` more times. */
+  /** Resolves when a state is reported `count` more times. */
   told(state: ChannelState, count?: number): Promise<void>;
 }
 

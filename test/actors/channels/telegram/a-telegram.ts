@@ -9,7 +9,7 @@ import {
 import { FakeTelegram } from '../../../helpers/fake-telegram.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 
-/** How the adapter of a test differs from one that hears everybody. */
+/** The differences of a test's adapter from one that accepts every user. */
 export type TelegramWishes = Partial<Pick<TelegramOptions, 'conversations' | 'outbound'>> & {
   allowedUsers?: string[];
   token?: string;

@@ -51,7 +51,7 @@ async function asked(
   return { answer, sent, place, approve: dataOf('Approve'), reject: dataOf('Reject') };
 }
 
-/** Returns what the person who pressed last is told. */
+/** Returns the answer to the last press. */
 async function told(fake: FakeTelegram, count = 1) {
   const answers = await fake.reached('answerCallbackQuery', count);
   return answers.at(-1)?.['text'];

@@ -13,7 +13,7 @@ import { FakeTelegram } from '../../../helpers/fake-telegram.ts';
 import { patient } from '../../../helpers/patient.ts';
 import { startTelegram } from './a-telegram.ts';
 
-/** An adapter before a Telegram that answers who the bot is when it is told to. */
+/** An adapter with a Telegram that answers the bot's identity when a test lets it. */
 async function openTelegram(actors: readonly AnyActorRef[]) {
   const openings = new Openings();
   const fake = await FakeTelegram.start();

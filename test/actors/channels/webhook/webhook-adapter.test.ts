@@ -24,7 +24,7 @@ let clock: ManualClock;
 
 beforeEach(async () => {
   receiver = await RawReceiver.open();
-  // Whoever checks a signature compares its time with their own.
+  // A verifier of a signature compares its time with their own.
   clock = new ManualClock(Date.now());
 });
 
@@ -51,7 +51,7 @@ function anAdapter() {
   return { adapter, records };
 }
 
-/** Checks a post as somebody would who knows the words of the specification alone. */
+/** Checks a post as a person would who has read only the specification. */
 function strangersCheck({ headers, body }: RawPost, bytes: Buffer): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': said } = headers;
   const signature = createHmac('sha256', bytes).update(`${id}.${time}.${body}`).digest('base64');

@@ -12,7 +12,7 @@ import { startServer, vectorsBody } from './embedding-server.ts';
 
 const never = new AbortController().signal;
 
-/** A cache over a server whose vector of a text is its length and its first character. */
+/** A cache over a server whose vector of a string is its length and its first character. */
 async function startCache({ max = 10 } = {}) {
   const failing = new Set<string>();
   const server = await startServer(({ body }, response) => {

@@ -72,7 +72,7 @@ describe('the answer of an embedder', () => {
 });
 
 describe('an embedder request', () => {
-  /** An embedder over a fetch, which is told of every request that it sends. */
+  /** An embedder over a fetch, which receives every request that it sends. */
   function asking(answer: (texts: string[]) => unknown[]) {
     const asked: number[] = [];
     const fetch = async (_url: unknown, { body }: RequestInit = {}) => {

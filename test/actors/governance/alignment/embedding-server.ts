@@ -8,7 +8,7 @@ export interface SeenRequest {
   body: unknown;
 }
 
-/** A server on loopback that answers as a test says and closes with it. */
+/** A server on loopback with configured answers that closes with its test. */
 export async function startServer(
   answer: (request: SeenRequest, response: ServerResponse) => void,
 ): Promise<{ address: string; seen: SeenRequest[] }> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endOfIban } from '../../../../src/actors/governance/guardrails/personal-rules.ts';
 
-describe('an IBAN at the beginning of a text', () => {
+describe('an IBAN at the beginning of a string', () => {
   it.each<[string, string, string]>([
     ['without blanks', 'DE89370400440532013000', ''],
     ['in groups', 'DE89 3704 0044 0532 0130 00', ''],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { foldUnicode } from '../../../../src/actors/governance/guardrails/fold-unicode.ts';
 
-/** What a text is folded to, and the pieces of it that each of its code units was made from. */
+/** What a string is folded to, and the pieces of it that each of its code units was made from. */
 function folded(text: string): { text: string; gaps: readonly number[]; pieces: string[] } | null {
   const found = foldUnicode(text);
   if (found === null) return null;
@@ -13,7 +13,7 @@ function folded(text: string): { text: string; gaps: readonly number[]; pieces: 
   return { text: folding.text, gaps, pieces };
 }
 
-describe('a text in folded form', () => {
+describe('a string in folded form', () => {
   it.each([
     ['nothing', ''],
     ['letters', 'abc'],

@@ -24,7 +24,7 @@ describe('a pattern of a rule', () => {
     ['\\^rm\\$', false],
     ['\\\\Arm', false],
     ['\\brm\\B', false],
-  ])('%s uses an anchor of a text or a line: %s', (source, isAnchored) => {
+  ])('%s uses an anchor of a string or a line: %s', (source, isAnchored) => {
     expect(readGuardrailPattern(source)).toMatchObject({ isAnchored });
   });
 

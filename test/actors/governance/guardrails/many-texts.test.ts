@@ -43,7 +43,7 @@ describe('a prompt of many texts', () => {
   });
 });
 
-describe('a text in another spelling', () => {
+describe('a string in another spelling', () => {
   it.each<[string, string]>([
     ['in full width', 'ｒｍ －ｒｆ'],
     ['with invisible marks', 'r\u200bm \u202e-rf'],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalForm } from '../../../../src/actors/governance/guardrails/normal-form.ts';
 
-/** The normal form of a text, which may be the text itself. */
+/** The normal form of a string, which may be the text itself. */
 function normal(text: string): string {
   return normalForm(text)?.text ?? text;
 }
@@ -124,7 +124,7 @@ describe('the normal form', () => {
   });
 });
 
-describe('a text that is its own normal form', () => {
+describe('a string that is its own normal form', () => {
   it.each(['', 'rm -rf /', 'two\u{1f600} words', 'é'])('has no other: %j', (text) => {
     expect(normalForm(text)).toBeNull();
   });

@@ -8,7 +8,7 @@ function shown(name: string, text: string): string {
 
 const longest6 = '0000:0000:0000:0000:0000:ffff:255.255.255.255';
 
-/** What is hidden stands in brackets. */
+/** The hidden part is in brackets. */
 const hides: [string, string[]][] = [
   [
     'email',

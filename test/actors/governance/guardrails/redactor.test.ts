@@ -104,7 +104,7 @@ describe('a redacted text', () => {
   });
 });
 
-describe('a text whose matches cannot be located', () => {
+describe('a string whose matches cannot be located', () => {
   it('is hidden whole', () => {
     expect(hidden('some words', '\\b')).toBe('[redacted]');
   });

@@ -9,7 +9,7 @@ const replaced = (...given: Given[]) =>
     given.map(([start, end, by]) => ({ start, end, by })),
   );
 
-describe('a text in which spans are replaced', () => {
+describe('a string in which spans are replaced', () => {
   it.each<[string, string, Given[]]>([
     ['is unchanged without spans', '0123456789', []],
     [

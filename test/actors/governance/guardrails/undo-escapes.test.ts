@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { undoEscapes } from '../../../../src/actors/governance/guardrails/normal-form.ts';
 
-describe('a text with undone escapes', () => {
+describe('a string with undone escapes', () => {
   it('is unchanged without backslashes', () => {
     expect(undoEscapes('n u0041 /"')).toBeNull();
     expect(undoEscapes('')).toBeNull();

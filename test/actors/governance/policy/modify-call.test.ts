@@ -14,7 +14,7 @@ function modifyOf() {
   return compiled.modify;
 }
 
-/** What becomes of a payment with a note, and the calls that were asked about. */
+/** The outcome of a payment with a note, and the calls that were asked about. */
 function modified(note: string, refusal: Refusal | null = null) {
   const asked: ToolCall[] = [];
   const call = aCall({ tool: 'pay', args: { note } });

@@ -20,7 +20,7 @@ function layersWith(blocked: string, replacement = { pattern: 'pence', with: 'p'
   return { guardrails: guardrails.guardrails, modify: modify.modify };
 }
 
-/** A text of this many characters that holds a credential at each end, as a limit would leave it. */
+/** A string of this many characters that holds a credential at each end, as a limit would leave it. */
 function textOf(length: number): string {
   const line = 'to ann@example.com: 5 pence\n';
   const middle = line.repeat(Math.ceil(length / line.length));
@@ -78,7 +78,7 @@ describe('the check of output', () => {
   it.each<[string, number, boolean, string[]]>([
     ['up to 16 KiB', 16 * kibibyte, true, [secret]],
     ['without anything to search', 17 * kibibyte, false, []],
-  ])('runs at once for a text %s, also when its task ends', async (_, size, isOn, known) => {
+  ])('runs at once for a string %s, also when its task ends', async (_, size, isOn, known) => {
     const layers = isOn ? layersWith('never') : { guardrails: null, modify: null };
     const text = textOf(size);
     const checked = await createOutputCheck(layers)('pay', text, known, AbortSignal.abort());

@@ -24,7 +24,7 @@ const modified: Modification = {
   changes: [],
 };
 
-/** Calls that nothing stands against from the beginning. */
+/** Calls without an obstacle from the beginning. */
 export const sensible: Record<string, Asked> = {
   'that nothing is said of': { tool: 'look' },
   'with credentials': { tool: 'fetch', rules: { credential: 'static' } },

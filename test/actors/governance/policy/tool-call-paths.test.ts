@@ -33,7 +33,7 @@ function inputOf({ tool, args = {}, fault, acr }: Asked): ToolCallInput {
   };
 }
 
-/** A call before the layers of a configuration, whose embedder answers when it is told to. */
+/** A call before the layers of a configuration, whose embedder answers when a test lets it. */
 async function openCall(actors: readonly AnyActorRef[], asked: Asked, alignment: object | null) {
   const calls: ServerResponse[] = [];
   const { address } = await startServer((_, response) => void calls.push(response));

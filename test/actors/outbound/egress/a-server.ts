@@ -16,7 +16,7 @@ export interface SeenRequest {
   from: number;
 }
 
-/** A server on 127.0.0.1 that answers as a test says and closes with it. */
+/** A server on 127.0.0.1 with configured answers that closes with its test. */
 export async function aServer(
   answer: (request: SeenRequest, response: ServerResponse) => void = (_request, response) =>
     void response.end('hello'),

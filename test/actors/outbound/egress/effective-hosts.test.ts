@@ -25,7 +25,7 @@ describe("a host from the operator's settings", () => {
     [true, true, 'first', true],
     [true, false, 'first', true],
     [false, false, 'first', false],
-    // Whoever vouches for its address has the last word.
+    // The most trusted source of its address decides.
     [false, true, 'second', true],
     [false, undefined, 'second', true],
   ])('listed by %s and then by %s belongs to the %s', (before, after, source, isPrivate) => {

@@ -7,7 +7,7 @@ const controller = {} as Dispatcher.DispatchController;
 const refusal = new EgressError({ host: 'a.test', why: 'is no host', mode: 'allowlist' });
 const reset = new Error('reset');
 
-/** A handler of a hop, what it reports, and what its own hears. */
+/** A handler of a hop, what it reports, and what its owner receives. */
 function aHop(report: () => void = () => undefined) {
   const said: (EgressError | null)[] = [];
   const heard: unknown[] = [];

@@ -218,7 +218,7 @@ describe('the limits of a task', () => {
       bytes: 0,
       failure: { message: 'egress stopped: a.example.test did not answer completely in 1000 ms' },
     });
-    // Whatever the name being found would send comes before what is asked for only now.
+    // The request of the name look-up comes before the later ones.
     await egress.fetch(`http://a.example.test:${port}/later`);
     expect(seen.map(({ url }) => url)).toEqual(['/later']);
   });
@@ -245,7 +245,7 @@ describe('the limits of a task', () => {
       () => egress.within(scope, () => request(late, { dispatcher }), impatient),
     ];
     const answers = asks.map(async (ask) => textOf(await ask()));
-    // The server goes on once nobody who sets no patience of their own is left, well after every limit of a task.
+    // The server continues after no caller without its own time limit is left, well after every limit of a task.
     void Promise.allSettled(answers.slice(4)).then(() => goOn());
     const texts = await Promise.allSettled(answers);
     const whole = { status: 'fulfilled', value: long + long };

@@ -1,4 +1,4 @@
-/** A certificate for `*.example.test` that nobody trusts until a test says so, and its key. */
+/** A certificate for `*.example.test` that clients trust only if a test configures it, and its key. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgtfOwi+rk8RFwCwzE

@@ -14,7 +14,7 @@ import { scope } from './an-egress.ts';
 
 const request = { origin: 'http://a.test', path: '/', method: 'GET' } as const;
 
-/** Sends a request through the interceptor, and returns what goes on, what is refused and what its caller hears. */
+/** Sends a request through the interceptor, and returns what passes, what is refused and what its caller receives. */
 function send(
   options: Dispatcher.DispatchOptions,
   { on = scope, ...ports }: Partial<InterceptorPorts> & { on?: EgressScope | null } = {},

@@ -110,7 +110,7 @@ describe('the ruling on a hop', () => {
     ['sink.example', 8443, own, closed],
     ['sink.example', 443, scope, closed],
     ['sink.example', 443, weather, closed],
-    // A program of somebody else that runs for no single task is no part of the daemon.
+    // A program of another user that runs for no single task is no part of the daemon.
     ['sink.example', 443, stranger, closed],
     ['api.example', 443, stranger, null],
     ['10.0.0.7', 9000, null, null],

@@ -12,7 +12,7 @@ const all = {
   'x-invocation-caller': 'orchestrator',
 };
 
-/** The workflow and tenancy headers a server was told. */
+/** The workflow and tenancy headers that a server received. */
 function told(seen: SeenRequest | undefined): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(seen?.headers ?? {}).filter(([name]) =>

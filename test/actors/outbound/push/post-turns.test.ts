@@ -4,7 +4,7 @@ import { PostTurns } from '../../../../src/actors/outbound/push/post-turns.ts';
 
 const never = new AbortController().signal;
 
-/** Posts that end when the test says so; `begun` holds their names in order. */
+/** Posts that end when the test ends them; `begun` holds their names in order. */
 function aPostOffice(options: { most: number; mostOfHost: number }) {
   const turns = new PostTurns(options);
   const begun: string[] = [];
@@ -24,7 +24,7 @@ function aPostOffice(options: { most: number; mostOfHost: number }) {
   return { post, begun, open, endOne };
 }
 
-/** Lets every promise go on that can. */
+/** Lets every ready promise continue. */
 const settle = () => new Promise(setImmediate);
 
 describe('turns of posts', () => {
@@ -62,7 +62,7 @@ describe('turns of posts', () => {
 
   it('rotate among the hosts when there are more than places', async () => {
     const { post, begun, endOne } = aPostOffice({ most: 1, mostOfHost: 1 });
-    // The first begins before anybody else has asked.
+    // The first begins before any other request.
     const posts = ['a', 'a', 'a', 'b', 'b', 'c'].map((host) => post(host));
     await settle();
     for (let left = 6; left > 0; left -= 1) await endOne();

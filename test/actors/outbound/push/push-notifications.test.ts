@@ -65,7 +65,7 @@ async function keep(state: TaskState, revision: number): Promise<Task> {
 const hook = (path = '/a', host = 'hook.example.test') => `http://${host}:${receiver.port}${path}`;
 const target = (more: Partial<PushTarget> = {}) => aPushTarget({ url: hook(), ...more });
 
-/** What a receiver was told, in order. */
+/** The posts to a receiver, in order. */
 async function told(count: number, path = '/a'): Promise<[TaskState, number, unknown][]> {
   const notes = await receiver.received(path, count);
   return notes.map(({ body, answered }) => [body.state, body.revision, answered]);
@@ -394,7 +394,7 @@ describe('a refused receiver', () => {
     const failure = await push.set(target({ url })).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(PushTargetError);
     expect((failure as Error).message).toBe(`egress blocked: ${host} ${why} (mode=${mode})`);
-    // One that was kept before the policy was this one is told nothing either.
+    // One that was stored before this policy is posted nothing either.
     await store.push.put(target({ url }), 0);
     push.changed(await keep('completed', 1));
     await paused();

@@ -18,7 +18,7 @@ import { openStore, temporaryFolder } from '../../../helpers/test-system.ts';
 import { aServer } from '../egress/a-server.ts';
 import { anEgress } from '../egress/an-egress.ts';
 
-/** A task at revision 0, and its receiver, which answers when it is told to. */
+/** A task at revision 0, and its receiver, which answers when a test lets it. */
 async function openPush() {
   const calls: { task: unknown; response: ServerResponse }[] = [];
   const { port } = await aServer(({ body }, response) => {

@@ -21,7 +21,7 @@ let store: SqliteStore;
 let clock: ManualClock;
 let held: HeldRows<PushRows>;
 let tasks: HeldRows<Tasks>;
-/** What every receiver was told, in order. */
+/** The posts to every receiver, in order. */
 let told: string[];
 let push: PushNotifications;
 

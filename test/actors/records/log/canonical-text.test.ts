@@ -31,7 +31,7 @@ describe('isCanonicalText', () => {
     );
   });
 
-  it('skips the canonicalization for a text that is canonical', () => {
+  it('skips the canonicalization for a string that is canonical', () => {
     const text = '{"":[1,"ä",{"a":null,"b":true}],"x":{}}';
     const value = JSON.parse(text);
     const stringify = vi.spyOn(JSON, 'stringify');

@@ -149,7 +149,7 @@ describe('createCapture', () => {
     });
   });
 
-  it('omits a text that could not be searched', () => {
+  it('omits a string that could not be searched', () => {
     const scrub = () => {
       throw new Error('out of memory');
     };

@@ -42,7 +42,7 @@ export function logOf(
   return { lines, head };
 }
 
-/** Some events of one task, told apart by `seq` and `fields.n`. */
+/** Some events of one task, distinguished by `seq` and `fields.n`. */
 export function events(count: number, task = 't-1'): AuditEvent[] {
   return Array.from({ length: count }, (_, index) => ({
     event: 'tool_exec',

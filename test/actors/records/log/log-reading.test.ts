@@ -7,7 +7,7 @@ import type { LineBreak, VerifyOptions } from '../../../../src/actors/records/lo
 import { verifyChain } from '../../../../src/actors/records/log/verify-chain.ts';
 import { events, logOf } from './log-of.ts';
 
-/** A signer whose signatures are well formed, and keys that take whatever a test says. */
+/** A signer whose signatures are well-formed, and keys that accept what a test wants. */
 const signer = { kid: 'k', sign: () => Buffer.alloc(64).toString('base64') };
 const keysThat = (verify: (n: number) => Promise<boolean>): KeyRing => {
   let asked = 0;

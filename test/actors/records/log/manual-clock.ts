@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../src/actors/ports/clock.ts';
 
-/** A clock whose only timer ends when a test says so; a test can wait until somebody waits for it. */
+/** A clock whose only timer fires when a test lets it; a test can wait until a timer exists. */
 export class ManualClock implements Clock {
   #run: (() => void) | null = null;
   #awaited = Promise.withResolvers<void>();

@@ -43,7 +43,7 @@ describe('openAuditKeys', () => {
     });
   });
 
-  it('publishes the current key first and the older ones of a text or a file after it', async () => {
+  it('publishes the current key first and the older ones of a string or a file after it', async () => {
     const path = join(folder, 'older.json');
     await writeFile(path, JSON.stringify({ keys: [older.publicKey, publicKey] }));
     const keys = [publicKey, older.publicKey];

@@ -8,7 +8,7 @@ import { verifyText } from './verify-text.ts';
 
 const own = testKey('service-audit-v1', 1);
 const second = testKey('service-audit-v2', 2);
-/** Somebody without the key, who uses its name. */
+/** An attacker without the key, who uses its name. */
 const thief = testKey('service-audit-v1', 3);
 const stranger = testKey('stranger', 4);
 const keys = [own.publicKey, second.publicKey];
@@ -20,7 +20,7 @@ const hashOf = (line: string) => createHash('sha256').update(line.trimEnd()).dig
 const written = (line: JsonObject) => `${JSON.stringify(line)}\n`;
 const parsed = (line: string) => JSON.parse(line) as JsonObject;
 
-/** Gives lines from one on the links that fit, as whoever can hash but not sign would. */
+/** Gives lines from one on valid links, as an attacker would who can hash but not sign. */
 function rechained(lines: string[], from: number): string[] {
   const result = lines.slice(0, from);
   for (const line of lines.slice(from)) {
@@ -32,7 +32,7 @@ function rechained(lines: string[], from: number): string[] {
   return result;
 }
 
-/** A line that says something else, signed by somebody. */
+/** A line with other content, with a foreign signature. */
 function resigned(line: string, signer: LineSigner): string {
   const { prev_hash: link, kid: _, sig: __, ...event } = parsed(line);
   return logOf([event as never], String(link), signer).lines[0]!;
@@ -57,7 +57,7 @@ const found = (line: number, reason: BreakReason): Found => ({ line, reason });
 
 const foreign = logOf(events(20, 't-9'), undefined, own.signer).lines;
 
-/** What somebody can do to line `index`, counted from 0, and where that is found, counted from 1. */
+/** A change of line `index` by an attacker, counted from 0, and where it is detected, counted from 1. */
 const operators: Record<string, Operator> = {
   'edits a value': (lines, i) => [lines.with(i, edited(lines[i]!)), found(i + 1, wrongSignature)],
   'edits a value and chains the rest anew': (lines, i) => [

@@ -64,7 +64,7 @@ function changedAt(claims: JsonObject, place: string[], value: JsonValue | undef
   return copy;
 }
 
-/** The receipt with a text of its claims replaced. */
+/** The receipt with a string of its claims replaced. */
 function edited(from: string, to: string): string {
   const [header, claims = '', signature] = receipt.split('.');
   const text = Buffer.from(claims, 'base64url').toString();

@@ -20,7 +20,7 @@ const goodbye = message(
 it('a connection that is closed when it becomes ready closes nothing else', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    // All of it is read at once, before anybody who waits for the connection has it.
+    // All of it is read at once, before a waiting caller gets the connection.
     socket.once('data', () => socket.end(Buffer.concat([welcome, ready, goodbye])));
   });
   server.listen(0, '127.0.0.1');

@@ -41,7 +41,7 @@ function openSinks(
   return { sinks: opened, clock, recorded, logged };
 }
 
-/** Somebody who listens on a UNIX socket and keeps what arrives. */
+/** A listener on a UNIX socket that keeps what arrives. */
 async function listenOn(path: string) {
   rmSync(path, { force: true });
   const callers = new Set<Socket>();
@@ -64,7 +64,7 @@ async function listenOn(path: string) {
   return { received: () => text, close, callers };
 }
 
-/** A collector that answers as a test says and keeps what it was sent. */
+/** A collector with configured answers that keeps what it was sent. */
 async function collector(answer: (request: number) => number | null) {
   const requests: { body: string; headers: IncomingHttpHeaders }[] = [];
   const server = createHttpServer((request, response) => {

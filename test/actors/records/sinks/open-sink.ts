@@ -7,7 +7,7 @@ import { sinkPause } from '../../../../src/machines/audit/sink-machine.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
 import { patient } from '../../../helpers/patient.ts';
 
-/** A sink of an audit log whose clock stands still, and what is said of it; closed after the test. */
+/** A sink of an audit log whose clock does not advance, and its reports; closed after the test. */
 export function openSink(settings: SinkSettings) {
   const clock = new ManualClock(0);
   const said: unknown[] = [];
@@ -42,7 +42,7 @@ export function openSink(settings: SinkSettings) {
       await vi.waitFor(() => expect(sinks.stats()[0]?.delivered).toBe(lines), patient);
       failures = 0;
     },
-    /** Whatever happens to it is said once. */
+    /** Every event is reported once. */
     isSaidUp: async () => {
       await vi.waitFor(() => expect(said).toEqual(isUp ? [] : ['up']), patient);
       said.length = 0;

@@ -20,7 +20,7 @@ const waits = {
   happen: ({ wait }: Pick<ReturnType<typeof openSink>, 'wait'>) => wait(),
 };
 
-/** A sink on a UNIX socket, whose connections are made when they are told to. */
+/** A sink on a UNIX socket, whose connections are made when a test makes them. */
 async function openListener() {
   const callers = new Set<Socket>();
   let received = '';
@@ -86,7 +86,7 @@ const toListener: Happenings<Awaited<ReturnType<typeof openListener>>> = {
   'the agent stops': { event: { type: 'sink.close' }, happen: ({ close }) => close() },
 };
 
-/** A sink to a collector, which answers when it is told to. */
+/** A sink to a collector, which answers when a test lets it. */
 async function openCollector() {
   const calls: { body: string; response: ServerResponse }[] = [];
   const { port } = await aServer(({ body }, response) => void calls.push({ body, response }));

@@ -3,7 +3,7 @@ import { systemClock } from '../../../../src/actors/system-clock.ts';
 
 const nothing = (): void => undefined;
 
-// Offers far more lines than a pipe holds, says on the channel how the sink fares, and goes on when told.
+// Offers far more lines than a pipe can buffer, reports on the channel the state of the sink, and continues on request.
 const sinks = createAuditSinks({
   sinks: [{ type: 'stdout' }],
   directory: '.',

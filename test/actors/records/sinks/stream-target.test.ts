@@ -5,7 +5,7 @@ import { failureWord, streamTarget } from '../../../../src/actors/records/sinks/
 
 const lines = ['a\n', 'b\n'].map((line) => Buffer.from(line));
 
-/** A target over streams that take what is written when a test says so. */
+/** A target over streams that accept writes when a test lets them. */
 function openTarget() {
   const opened: Writable[] = [];
   const released: Writable[] = [];

@@ -5,7 +5,7 @@ import { ManualClock } from '../../../helpers/manual-clock.ts';
 
 type Settling = PromiseWithResolvers<void>;
 
-/** A sink whose target does each thing when a test says so, and what was asked of that target in order. */
+/** A sink whose target does each thing when a test lets it, and the calls of that target in order. */
 export function sinkInHand(bounds: QueueBounds, batch: BatchBounds = { lines: 2, bytes: 1_000 }) {
   const clock = new ManualClock(0);
   const asked: string[] = [];

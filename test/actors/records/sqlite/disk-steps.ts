@@ -29,7 +29,7 @@ const fileSteps = [
 
 type Tell = (name: string, writeHalf?: () => void) => void;
 
-/** What stands in for the functions of the disk while somebody hears of its steps. */
+/** The replacements of the disk functions while a listener records its steps. */
 interface Hearing {
   listeners: Set<Tell>;
   putBack: () => void;
@@ -38,7 +38,7 @@ interface Hearing {
 let hearing: Hearing | null = null;
 
 /**
- * Hears of every step that changes the log or the store before it is taken, but not of those that a
+ * Receives every step that changes the log or the store before it is taken, but not of those that a
  * listener takes itself; a step whose listener throws is not taken, and fails with what was thrown.
  * Returns what ends it.
  */
@@ -60,7 +60,7 @@ export function hearDisk(onStep: (step: DiskStep) => void): () => void {
 }
 
 /**
- * Puts a stand-in in the place of every function. One that somebody has taken hold of stays with them:
+ * Replaces every function. A function that other code has stored stays replaced:
  * what node loads at the first `cpSync` keeps the functions it finds. So it must be the genuine
  * function once nobody listens any more.
  */

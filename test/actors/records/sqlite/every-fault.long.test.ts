@@ -29,14 +29,14 @@ function quickFolder(): string {
 
 const saves = ['t-1', 't-2', 't-3'];
 
-/** A store whose log goes on in a further file with every commit but the first. */
+/** A store whose log continues in a further file with every commit but the first. */
 function openRotating(directory: string, keep = 0): Promise<SqliteStore> {
   const { path, audit } = storeFiles(directory);
   const rotation = { maxBytes: 200, daily: false, keep };
   return SqliteStore.open({ path, audit: { ...audit, rotation, now: () => nine } });
 }
 
-/** Saves tasks one after the other on a disk that may fail; returns those that were told to be saved. */
+/** Saves tasks one after the other on a disk that may fail; returns the acknowledged ones. */
 async function play(directory: string): Promise<string[]> {
   const saved: string[] = [];
   let store: SqliteStore | null = null;
@@ -65,7 +65,7 @@ async function play(directory: string): Promise<string[]> {
   return saved;
 }
 
-/** Opens a store on whatever is left and tells what it holds, in words that must always be the same. */
+/** Opens a store on the remaining files and describes its content, in words that must always be the same. */
 async function lookAt(directory: string, saved: readonly string[]) {
   const { path } = storeFiles(directory).audit;
   const store = await openRotating(directory);

@@ -13,7 +13,7 @@ import { eventsOf } from './whole-log.ts';
 
 const day = 86_400_000;
 
-/** Where a log stood after some commits, the first of them alone in its file. */
+/** The head of a log after some commits, the first of them alone in its file. */
 interface Written {
   directory: string;
   log: string;

@@ -399,7 +399,7 @@ describe('a store from any disk step with a log from any later one', () => {
         const isRefused = opened instanceof StoreBehindError;
         if (opened instanceof SqliteStore) await opened.close();
         else expect(opened).toBeInstanceOf(StoreBehindError);
-        // A commit that nobody was told of may count as one that never was.
+        // A commit that was not acknowledged may count as one that never was.
         const isFree = from.committed >= log.told && from.committed < log.committed;
         const isOlder = isFree ? isRefused : from.committed < log.committed;
         expect({ from: from.at, log: log.at, isRefused }).toEqual({
@@ -424,7 +424,7 @@ function committedIn(directory: string): number {
   return Number(row?.['events'] ?? 0);
 }
 
-/** The whole lines of a log as they stand, whatever follows them. */
+/** The whole lines of a log unchanged, with anything after them. */
 function eventsOfWhole(path: string): string[] {
   return logFilesOf(path).flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(0, -1));
 }

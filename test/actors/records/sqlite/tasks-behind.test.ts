@@ -11,7 +11,7 @@ const at = 60_000;
 const ts = '1970-01-01T00:01:00.000Z';
 const call = aCall({ args: { order: 7 } });
 
-/** What a chart has before it, as its snapshot says it. */
+/** The state of a chart, according to its snapshot. */
 const snapshotOf = (context: object) =>
   JSON.stringify({ context: { pending: [call], ...context } });
 

@@ -183,7 +183,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       );
     });
 
-    it('include each unchanged task, whatever happens to the others', async () => {
+    it('include each unchanged task, with any changes of the others', async () => {
       await keep(...['a', 'b', 'c', 'd'].map((id, at) => aTask({ id, changedAt: at })));
       const first = await store.rows.listing.changed({ limit: 1 });
       await keep(aTask({ id: 'c', revision: 2, changedAt: 9 }), aTask({ id: 'e', changedAt: 9 }));

@@ -16,7 +16,7 @@ import { aCall } from '../../../helpers/task-fixtures.ts';
 
 const args = { amount: 5 };
 
-/** How a call is run, beside its tool. */
+/** The options of a run of a call, without its tool. */
 interface Setting {
   approvedSha256?: string | null;
   approvedRuns?: string;

@@ -18,7 +18,7 @@ import { patient } from '../../../helpers/patient.ts';
 const names = ['first', 'second'];
 const timeout = 10_000;
 
-/** A turn of a chain of two models that answer when they are told to. */
+/** A turn of a chain of two models that answer when a test lets them. */
 async function openTurn(actors: readonly AnyActorRef[]) {
   const clock = new ManualClock(0);
   const calls: ServerResponse[] = [];
@@ -130,7 +130,7 @@ const happenings: Happenings<World> = {
   },
 };
 
-/** Who failed is told in the order of the calls, and then how the turn ended. */
+/** The failures are reported in the order of the calls, and then the end of the turn. */
 function look({ actors, told }: World): void {
   const { value, context } = actors.at(-1)?.getSnapshot() ?? {};
   const { failures, answeredBy } = context as FallbackContext;

@@ -48,7 +48,7 @@ function take(model: ReturnType<typeof createChainModel>, listener: Partial<Mode
 const busy = (retryAfter: number | null = null) =>
   new ModelFailure('busy', 'it is busy', retryAfter);
 
-/** Lets promises that are ready go on. */
+/** Lets ready promises continue. */
 const settle = () => new Promise((done) => setImmediate(done));
 
 describe('a chain of models', () => {

@@ -23,7 +23,7 @@ const conversation: Conversation = {
   ...{ exchanges: [], said: [], followUps: [], turns: 0 },
 };
 
-/** Takes one turn at a provider that answers as a test says, and returns what it was sent. */
+/** Runs one turn at a provider with configured answers, and returns what it was sent. */
 async function asked(provider: 'openai' | 'openai-compatible', answer: (body: any) => Response) {
   let body: any;
   const fetch: typeof globalThis.fetch = async (_, init) => {

@@ -324,7 +324,7 @@ describe('file_edit', () => {
     expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe('\ufeffaxb $&\r\n');
   });
 
-  it('refuses a text that is missing or occurs more than once', async () => {
+  it('refuses a string that is missing or occurs more than once', async () => {
     const directory = agentFolder({ 'a.txt': 'a.b a.b' });
     await expect(edit(directory, { old_text: 'c' })).rejects.toThrow(
       'file_edit: argument old_text does not stand in the file; read it again',

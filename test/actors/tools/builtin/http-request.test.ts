@@ -84,7 +84,7 @@ describe('http_request', () => {
     });
   });
 
-  it('sends a text under the given type', async () => {
+  it('sends a string under the given type', async () => {
     const { url, seen } = await serving(hello);
     await ask({ method: 'PUT', url, body: 'a,b', headers: { 'Content-Type': 'text/csv' } });
     expect(seen[0]).toMatchObject({ method: 'PUT', body: 'a,b' });

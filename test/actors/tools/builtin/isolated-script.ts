@@ -55,7 +55,7 @@ export function aDefinition(script: string): ScriptDefinition {
   };
 }
 
-/** A tool `go` in an agent's folder of its own, kept apart at a level. */
+/** A tool `go` in an agent's own folder, isolated at a level. */
 export function isolatedScript(script: IsolatedScript): { tool: Tool; agentDirectory: string } {
   const {
     content,

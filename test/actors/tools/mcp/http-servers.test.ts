@@ -9,7 +9,7 @@ import { connected, PuppetFolder, puppetConfig } from './puppet.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: any) => unknown;
 
-/** A server over streamable HTTP that answers as it is told to, and where it is. */
+/** A server over streamable HTTP with configured answers, and its address. */
 async function aServer(handle: Handler) {
   const asked: { method: string; headers: IncomingMessage['headers']; body: any }[] = [];
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -65,7 +65,7 @@ const greeting = {
 
 const list = { tools: [{ name: 'echo', description: '', inputSchema: { type: 'object' } }] };
 
-/** A server by hand, which answers calls as it is told to. */
+/** A manual server, which answers calls as configured. */
 function byHand(call: Handler): Handler {
   return (request, response, body) => {
     if (request.method !== 'POST') return response.writeHead(405).end();

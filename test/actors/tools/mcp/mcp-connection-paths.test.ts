@@ -24,7 +24,7 @@ const results: Record<string, object> = {
   'tools/call': { content: [{ type: 'text', text: 'here' }] },
 };
 
-/** An MCP server over HTTP that greets when it is told to, and keeps open the stream of news of each session. */
+/** An MCP server over HTTP that initializes when a test lets it, and keeps the event stream of each session open. */
 async function openServer(actors: readonly AnyActorRef[]) {
   const openings = new Openings();
   const clock = new ManualClock(0);

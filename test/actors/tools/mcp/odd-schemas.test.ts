@@ -12,7 +12,7 @@ const shared = { type: 'object', properties: { a: text }, required: ['a'] };
 const outside = 'has an inputSchema that refers to a schema outside of it';
 const unnamed = 'does not accept named arguments (its inputSchema has no type: object)';
 
-/** Returns what becomes of a tool with a schema: its parameters, or why it is left out. */
+/** Returns the result for a tool with a schema: its parameters, or why it is omitted. */
 function becomes(inputSchema: unknown): unknown {
   const { tools, unusable } = readOffer('shop', [listed('a', { inputSchema })]);
   return tools[0]?.parameters ?? unusable[0]?.reason;

@@ -45,7 +45,7 @@ export class PuppetFolder {
     writeFileSync(join(this.path, 'tools.json'), JSON.stringify({ tools }));
   }
 
-  /** What the puppet was told, in order. */
+  /** The input of the puppet, in order. */
   get told(): string[] {
     try {
       return readFileSync(join(this.path, 'told'), 'utf8').split('\n').filter(Boolean);
@@ -73,15 +73,15 @@ export interface Connected {
   tools: Map<string, Tool>;
   seen: SeenTools;
   log: TestAgent['log'];
-  /** What the audit log was told, but for the tools that were given. */
+  /** The events of the audit log, except those of offered tools. */
   events: ToolEvent[];
   /** The sentences of the log that warn. */
   warnings(): string[];
-  /** What tools told of their waits elsewhere. */
+  /** The reports of tools about their waits elsewhere. */
   waits: unknown[];
   /** What tools had besides their texts. */
   extras: unknown[];
-  /** What tools told of their progress. */
+  /** The reports of tools about their progress. */
   progress: unknown[];
   /** Tasks of servers that continue calls. */
   detached: RemoteTask[];

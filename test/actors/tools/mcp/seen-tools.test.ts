@@ -58,7 +58,7 @@ describe('the accepted tools of a server', () => {
     const accepted = { event: 'mcp_tool_accepted', fields: about('pay') };
     expect(second.events).toEqual([...withholds, accepted]);
     await second.stop();
-    // What is accepted while nothing runs is told at the next start, and never again.
+    // What is accepted while nothing runs is reported at the next start, and never again.
     second.seen.accept('shop', ['more']);
     const third = await connected(folder, [puppetConfig()]);
     expect(third.events).toEqual([{ event: 'mcp_tool_accepted', fields: about('more') }]);

@@ -11,7 +11,7 @@ function everyTool(): PuppetFolder {
   return new PuppetFolder([...calls, ...others].map((name) => listed(name)));
 }
 
-/** A process that has ended and that nobody has buried is gone. */
+/** A zombie process counts as exited. */
 function isAlive(pid: string): boolean {
   try {
     return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -106,7 +106,7 @@ describe('a server over stdio', () => {
     );
     expect(waits).toEqual([wait, null]);
     expect(folder.told).toContain('outcome of b1');
-    // Once it goes on there, nobody knows how far it has come.
+    // After it continues there, its progress is unknown.
     expect(await call('shop__held', { released: true })).toBe(
       'timeout: shop__held took too long and was stopped; its outcome is unknown',
     );

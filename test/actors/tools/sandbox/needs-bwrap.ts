@@ -3,10 +3,10 @@ import { beforeAll } from 'vitest';
 import { findProgram } from '../../../../src/actors/process/process.ts';
 import { probeSandbox } from '../../../../src/actors/tools/sandbox/sandbox.ts';
 
-/** True when somebody has said that this machine cannot have a sandbox. */
+/** True when the user has declared that this machine cannot have a sandbox. */
 export const isWithoutBwrap = process.env['HOLDPOINT_TEST_WITHOUT_BWRAP'] === '1';
 
-/** Has the tests of a file fail with a sentence when there is no sandbox, after trying to install it. */
+/** Makes the tests of a file fail with a message when there is no sandbox, after an attempt to install it. */
 export function needsBwrap(): void {
   beforeAll(async () => {
     if (isWithoutBwrap) return;

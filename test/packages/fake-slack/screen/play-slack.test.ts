@@ -6,7 +6,7 @@ import { Prompter } from '../../../../src/cli/try/prompter.ts';
 import { openSlack } from '../open-slack.ts';
 import { startRefundApp } from '../refund-app.ts';
 
-/** A fake Slack with an app that asks, and somebody who plays with it. */
+/** A fake Slack with an app that asks, and a person who plays with it. */
 async function openPlay(isTalker = false) {
   const { slack } = await openSlack();
   await startRefundApp(slack, isTalker);

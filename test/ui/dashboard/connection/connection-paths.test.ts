@@ -29,9 +29,9 @@ interface World {
   other: OtherTab;
   asked: readonly unknown[];
   due: unknown[];
-  /** Agents that the page has been told of. */
+  /** Agents that the page has received. */
   agents: string[];
-  /** Id of the last event it was told of. */
+  /** Id of the last event that it received. */
   last: string;
   /** Events that the server has sent. */
   sent: number;
@@ -42,7 +42,7 @@ interface World {
   stream: () => Promise<Route>;
 }
 
-/** Another tab of the same browser, without the page: it says what a test wants, and notes what it is told. */
+/** Another tab of the same browser, without the page. It sends what a test requests, and records what it receives. */
 class OtherTab {
   readonly told: TabMessage[] = [];
   readonly #page: Page;
@@ -121,7 +121,7 @@ async function openTab(): Promise<World> {
 }
 
 const isIn = (value: StateValue) => (snapshot: AnyMachineSnapshot) => snapshot.matches(value);
-/** Whether it was told of an event, from which a stream goes on. */
+/** Whether it received an event, from which a stream resumes. */
 const hasSeen = ({ context }: AnyMachineSnapshot) => context.lastEventId !== '';
 const isFollowing = isIn({ sharing: 'following' });
 const isConnecting = isIn({ sharing: { leading: { streaming: 'connecting' } } });
@@ -136,7 +136,7 @@ function happens(
   return { event, in: isPossible, happen };
 }
 
-/** The next event that anybody is told of, which brings another agent. */
+/** The next event for any subscriber, which adds another agent. */
 function nextEvent({ agents }: World, id: string): StreamEvent {
   const agent = anAgent({ id: `agent-${agents.length + 1}` });
   agents.push(agent.id);

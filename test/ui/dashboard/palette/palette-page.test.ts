@@ -14,7 +14,7 @@ afterAll(() => browser.close());
 
 const stop = 'POST /api/agents/refunds/stop';
 
-/** A page whose time stands still, with one agent. */
+/** A page whose time does not advance, with one agent. */
 async function openPage(): Promise<HeldPage> {
   const held = await openHeldPage({
     browser,

@@ -33,7 +33,7 @@ async function verify(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Verify all' }).click();
 }
 
-/** The verdict of the command that the page shows, run as it stands. */
+/** The verdict of the command that the page shows, run unchanged. */
 async function commandVerdict(page: Page): Promise<{ code: number | null; said: string }> {
   const command = await page.locator('section[aria-label=Verification] code').innerText();
   const [program, ...words] = command.split(' ');

@@ -38,7 +38,7 @@ export function focused(page: Page): Promise<string> {
   });
 }
 
-/** Presses Tab until what is called this has the focus, as somebody without a mouse would. */
+/** Presses Tab until the element with this name has the focus, as a user without a mouse does. */
 export async function tabTo(page: Page, name: string | RegExp, most = 80): Promise<void> {
   const passed: string[] = [];
   for (let pressed = 0; pressed < most; pressed += 1) {

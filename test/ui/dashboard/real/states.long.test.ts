@@ -23,7 +23,7 @@ function anAgent(id: string, settings = {}): WorkspaceAgent {
   return new WorkspaceAgent(shared.workspace, id, settings);
 }
 
-/** Runs another command line for the agent of a folder, as an operator would beside the page. */
+/** Runs another command line for the agent of a folder, as an operator would next to the page. */
 async function serve(verb: 'start' | 'stop', { folder }: WorkspaceAgent): Promise<void> {
   const port = verb === 'start' ? ['--port', '0'] : [];
   const { code, stderr } = await holdpoint(['serve', verb, '--dir', folder.path, ...port]);
@@ -103,7 +103,7 @@ describe('an agent', () => {
     await card.getByText('running').waitFor();
     await card.getByRole('button', { name: 'Stop', exact: true }).click();
     await card.getByText('stopped').waitFor();
-    // This very process has the id now, as far as the file says.
+    // The current process has that id now, according to the file.
     writeFileSync(`${state}.new`, JSON.stringify({ ...JSON.parse(left), pid: process.pid }));
     renameSync(`${state}.new`, state);
     await dashboard.post('/api/agents/rescan', {});

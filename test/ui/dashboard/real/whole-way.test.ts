@@ -119,7 +119,7 @@ it('an empty folder becomes an agent with an approved call of a new skill, with 
   });
   expect(JSON.stringify(mock.getRequests().at(-1)?.body)).toContain('sunny in Helsinki');
 
-  // The log says so, and the browser verifies each line of it.
+  // The log records it, and the browser verifies each line of it.
   await page.goto(`${dashboard.url}/#/audit/weather-desk`);
   await page.getByRole('button', { name: 'Verify all' }).click();
   await page.getByText('chain intact').waitFor();

@@ -100,7 +100,7 @@ function wholeText(request: ApprovalRequest): string {
   return [...(isDefaultContext(request) ? [] : [legible(context), '']), ...lines].join('\n');
 }
 
-/** Splits a text between code points into boxes within the limit as Slack counts characters. */
+/** Splits a string between code points into boxes within the limit as Slack counts characters. */
 function boxesOf(text: string): string[] {
   const boxes: string[] = [];
   let box = '';

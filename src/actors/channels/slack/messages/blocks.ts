@@ -10,7 +10,7 @@ import { cut } from './escape.ts';
 /** Maximum characters of a section's text. */
 export const longestSection = 3_000;
 
-/** Creates a text without markup, mentions or emoji codes. Must not be empty. */
+/** Creates a string without markup, mentions or emoji codes. Must not be empty. */
 export function plainText(text: string, limit = longestSection): PlainTextElement {
   return { type: 'plain_text', text: cut(text, limit), emoji: false };
 }

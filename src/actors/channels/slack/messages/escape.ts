@@ -1,10 +1,10 @@
-/** Escapes a text for Slack's markup and for a message's fallback, so that it cannot create mentions or links. */
+/** Escapes a string for Slack's markup and for a message's fallback, so that it cannot create mentions or links. */
 export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /**
- * Truncates a text between code points with `…`, so that it has at most `limit` characters even after Slack's escaping
+ * Truncates a string between code points with `…`, so that it has at most `limit` characters even after Slack's escaping
  * of `&`, `<` and `>`.
  */
 export function cut(text: string, limit: number): string {

@@ -24,7 +24,7 @@ const ampersandInUrl = encodeURI(ampersand);
 
 /**
  * Converts Markdown to Slack's markup. Mentions and imitations of Slack's own links are rendered as plain text; a link
- * leads where its text says. Returns `null` for a text that exceeds the message limit.
+ * leads where its text says. Returns `null` for a string that exceeds the message limit.
  */
 export function slackMarkdown(markdown: string): string | null {
   if (markdown.length > longestMessage) return null;
@@ -38,7 +38,7 @@ export function slackMarkdown(markdown: string): string | null {
   return unguarded(slackified(guarded)) ?? escapeMarkup(plain).trim();
 }
 
-/** Returns `null` for a text on which the library throws, such as a URL with a malformed escape. */
+/** Returns `null` for a string on which the library throws, such as a URL with a malformed escape. */
 function slackified(guarded: string): string | null {
   try {
     return slackifyMarkdown(guarded).trim();

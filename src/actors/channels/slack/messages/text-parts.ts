@@ -1,4 +1,4 @@
-/** Truncates a text at the last line break before a limit, else between two words, else between two code points. */
+/** Truncates a string at the last line break before a limit, else between two words, else between two code points. */
 export function cutAt(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const piece = text.slice(0, limit);
@@ -8,7 +8,7 @@ export function cutAt(text: string, limit: number): string {
 }
 
 /**
- * Splits a text into parts of at most `limit` characters after `write`. Drops text beyond `most` parts; the last part
+ * Splits a string into parts of at most `limit` characters after `write`. Drops text beyond `most` parts; the last part
  * then notes the omission.
  */
 export function partsOf(

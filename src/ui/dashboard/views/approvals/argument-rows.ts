@@ -51,7 +51,7 @@ export function argumentRows(
   return [...kept, ...gone];
 }
 
-/** The difference between a text that a rule changed and the one that will run; `null` for other values. */
+/** The difference between a string that a rule changed and the one that will run; `null` for other values. */
 function differenceTo(before: string, now: unknown, left: LinesLeft): ShownValue | null {
   const was = valueOf(before);
   if (typeof was !== 'string' || typeof now !== 'string') return null;

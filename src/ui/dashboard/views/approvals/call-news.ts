@@ -7,7 +7,7 @@ export interface News {
   /** Identifies it among the news of its call. */
   key: string;
   label: string;
-  /** A text of a person or a model; empty for none. */
+  /** A string of a person or a model; empty for none. */
   text: string;
   /** The person or the time of it, for display; empty for none. */
   from: string;

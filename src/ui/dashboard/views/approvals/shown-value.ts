@@ -3,9 +3,9 @@ import { isJsonObject, parseJson } from '../../../../machines/json.ts';
 import type { TextPiece } from '../../../../machines/legible.ts';
 import { visiblePieces } from '../../components/visible-text.ts';
 
-/** A line of a text. A run of blank lines is one line, because it would push the following text out of sight. */
+/** A line of a string. A run of blank lines is one line, because it would push the following text out of sight. */
 export interface ShownLine {
-  /** Number of the line in its text, from 1; `null` for a text that is too long for numbers. */
+  /** Number of the line in its text, from 1; `null` for a string that is too long for numbers. */
   number: number | null;
   pieces: readonly TextPiece[];
 }
@@ -27,7 +27,7 @@ export type ShownValue =
   | { kind: 'difference'; lines: DifferenceLine[]; note: string }
   | { kind: 'parts'; parts: { name: string; value: ShownValue }[] };
 
-/** Names of two arguments that replace a text by another one. */
+/** Names of two arguments that replace a string by another one. */
 const pairs: readonly (readonly [before: string, after: string])[] = [
   ['old_string', 'new_string'],
   ['oldString', 'newString'],
@@ -70,7 +70,7 @@ export function argumentText(value: unknown): string {
 }
 
 /**
- * Returns how a value is shown: a text of several lines as lines, two texts of which one replaces the other as their
+ * Returns how a value is shown: a string of several lines as lines, two texts of which one replaces the other as their
  * difference, and everything else as JSON.
  */
 export function shownValue(
@@ -242,7 +242,7 @@ function pairIn(value: object, isAlone: (name: string) => boolean, left: LinesLe
   return null;
 }
 
-/** Returns true if a structure has a text that JSON would show as one escaped line, or a pair of texts. */
+/** Returns true if a structure has a string that JSON would show as one escaped line, or a pair of texts. */
 function hasTexts(value: unknown, depth: number): value is object {
   if (depth > deepest || typeof value !== 'object' || value === null) return false;
   const isText = (item: unknown): boolean =>

@@ -1,4 +1,4 @@
-/** Returns the complete sentences of a text after its first `said` characters, for screen readers. */
+/** Returns the complete sentences of a string after its first `said` characters, for screen readers. */
 export function sentencesAfter(text: string, said: number): string {
   const rest = text.slice(said);
   const end = /^[\s\S]*[.!?:\n](?=\s|$)/.exec(rest)?.[0] ?? '';

@@ -23,7 +23,7 @@ interface ConfigContext {
   /** The text as last loaded or saved. */
   saved: ConfigJson | null;
   text: string;
-  /** The server's validation of the text, or of a text that it refused to save. */
+  /** The server's validation of the text, or of a string that it refused to save. */
   check: ConfigCheckJson | null;
   /** A version saved by another client in the meantime. */
   theirs: ConfigChangedJson | null;

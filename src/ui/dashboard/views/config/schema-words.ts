@@ -17,7 +17,7 @@ export function wordsAt(schema: Schema, path: readonly string[]): SchemaWord[] {
 }
 
 /**
- * Finds the path of keys at a position in a text, and whether the position is a value. Uses indentation only, because
+ * Finds the path of keys at a position in a string, and whether the position is a value. Uses indentation only, because
  * text being typed is rarely valid.
  */
 export function placeIn(before: string): { path: string[]; isValue: boolean; word: string } {

@@ -1,4 +1,4 @@
-/** A changed line of a text, and the kind of change. */
+/** A changed line of a string, and the kind of change. */
 export interface ChangedLine {
   kind: 'added' | 'removed';
   text: string;

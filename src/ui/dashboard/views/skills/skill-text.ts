@@ -4,7 +4,7 @@ export interface SkillText {
   body: string;
 }
 
-/** Splits a skill's text; a text without frontmatter is all Markdown. */
+/** Splits a skill's text; a string without frontmatter is all Markdown. */
 export function partsOfSkill(text: string): SkillText {
   const [, frontmatter = '', body = text] = /^---\r?\n([^]*?)\r?\n---\r?\n([^]*)$/.exec(text) ?? [];
   return { frontmatter, body: body.trim() };

@@ -1,4 +1,4 @@
-/** Saves a text as a file download. */
+/** Saves a string as a file download. */
 export function saveFile(name: string, text: string, type: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');

@@ -234,7 +234,7 @@ describe('a click on Approve', () => {
     expect(clicks.pay.runs).toHaveLength(1);
   });
 
-  it('wins for one of two concurrent people, and the other is told who decided', async () => {
+  it('wins for one of two concurrent people, and the other learns who decided', async () => {
     const clicks = await SlackClicks.open();
     const { task, message } = await clicks.ask();
     await Promise.all([

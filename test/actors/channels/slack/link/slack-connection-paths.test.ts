@@ -13,7 +13,7 @@ import {
 import { patient } from '../../../../helpers/patient.ts';
 import { openSlackRig } from '../slack-rig.ts';
 
-/** An adapter before a Slack that answers who the app is when it is told to. */
+/** An adapter with a Slack that answers the app's identity when a test lets it. */
 async function openSlack(actors: readonly AnyActorRef[]) {
   const openings = new Openings();
   const { slack, clock, adapter, connect } = await openSlackRig({

@@ -11,7 +11,7 @@ const ports = {
   },
 };
 
-describe('a text from Slack', () => {
+describe('a string from Slack', () => {
   it.each<[string, string]>([
     ['<@U1> refund 7', 'refund 7'],
     ['hey <@U1|bot>, refund <@U1> 7', 'hey , refund 7'],

@@ -32,7 +32,7 @@ describe("an answer in Slack's markup", () => {
     expect(slackMarkdown(markdown)).toBe(markup);
   });
 
-  it('is empty for a text that no message accepts', () => {
+  it('is empty for a string that no message accepts', () => {
     expect([slackMarkdown('a'.repeat(4_000)), slackMarkdown('a'.repeat(4_001))]).toEqual([
       'a'.repeat(4_000),
       null,

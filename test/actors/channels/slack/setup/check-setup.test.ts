@@ -10,7 +10,7 @@ import {
 import { systemClock } from '../../../../../src/actors/system-clock.ts';
 import { botScopes } from '../../../../../src/cli/slack/print-manifest.ts';
 
-/** What a test looks at; the app-level token is not tried unless `appToken` says so. */
+/** What a test checks; the app-level token is tried only with `appToken`. */
 interface Wanted {
   targets?: string[];
   approvers?: string[];

@@ -96,7 +96,7 @@ describe('a message from Slack', () => {
       },
       ref: { channel: 'C0GENERAL1', ts: '1780000000.000100', thread: '1780000000.000100' },
     });
-    // It is acknowledged by whoever takes it in.
+    // Its receiver acknowledges it.
     expect(acks).toBe(0);
   });
 

@@ -27,7 +27,7 @@ interface World extends HeldPage {
 const route = 'POST /api/agents/refunds/tasks/refund-1/decisions';
 const deferral = aDeferral();
 
-/** The card of a call, on a page whose time stands still. */
+/** The card of a call, on a page whose time does not advance. */
 async function openCard(): Promise<World> {
   const held = await openHeldPage({
     browser,

@@ -369,7 +369,7 @@ describe('on a phone', () => {
   });
 });
 
-/** An inbox with one long call that is open, in which somebody has typed a reason. */
+/** An inbox with one long open call, in which a person has typed a reason. */
 async function openLong(view: { width: number; height: number }, route: string) {
   const server = await startPageServer();
   server.agents = [anAgent({ id: 'refunds', pending_deferrals: 2 })];

@@ -7,7 +7,7 @@ import {
   shownValue,
 } from '../../../../../src/ui/dashboard/views/approvals/shown-value.ts';
 
-/** The lines as somebody reads them. */
+/** The lines as a person reads them. */
 function read(value: ShownValue | null): string[] {
   if (value === null || value.kind === 'plain' || value.kind === 'parts') return [];
   const words = (pieces: readonly { kind: string; text: string }[]) =>
@@ -22,7 +22,7 @@ function read(value: ShownValue | null): string[] {
   );
 }
 
-describe('a text of several lines', () => {
+describe('a string of several lines', () => {
   it.each([
     ['#!/bin/sh\nset -e\n', ['1 #!/bin/sh', '2 set -e'], '2 lines, ends with a newline'],
     ['a\nb', ['1 a', '2 b'], '2 lines, no newline at the end'],
@@ -108,7 +108,7 @@ describe('two texts of which one replaces the other', () => {
     expect(partsOf(texts).map(({ name }) => name)).toEqual(['old_string', 'new_string']);
   });
 
-  it('contain every line of both', () => {
+  it('contain every line of the two texts', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
     fc.assert(
       fc.property(text, text, fc.boolean(), (one, other, isClosed) => {

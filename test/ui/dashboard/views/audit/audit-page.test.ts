@@ -156,7 +156,7 @@ describe('the page of an audit log', () => {
     await page.goto(`${server.url}/#/audit/refunds`);
     const zone = await page.evaluate(() => new Intl.DateTimeFormat().resolvedOptions().timeZone);
     await page.locator('search').getByText(zone, { exact: true }).waitFor();
-    // What the browser shows as a local time, whatever its zone is.
+    // The browser shows this as a local time, in any zone.
     const local = (minute: number) =>
       page.evaluate(
         (at) => {

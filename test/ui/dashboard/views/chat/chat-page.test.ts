@@ -92,7 +92,7 @@ const deferral: DeferralJson = {
   expires_at: new Date(Date.now() + 300_000).toISOString(),
 };
 
-/** A server whose agent answers as the test says. */
+/** A server whose agent answers as a test configures it. */
 async function serveChat(
   more: (path: string, body: any) => unknown = () => undefined,
   agents = [agent],

@@ -125,7 +125,7 @@ function sees(id: string, state: string): Happening<World> {
   };
 }
 
-/** Its time stands still from when a stream has broken off until it is joined again. */
+/** Its time does not advance between a broken stream and the reconnect. */
 async function stopTime({ page }: World): Promise<void> {
   await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + 1_000);
 }

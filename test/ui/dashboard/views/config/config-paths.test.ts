@@ -26,7 +26,7 @@ const problem = { message: 'no such key', line: 1, column: 1, path: 'agent_id' }
 const invalid = { valid: false, errors: [problem], warnings: [] };
 const failure = { error: 'The disk is full.' };
 
-/** The editor of a configuration that the server has not told yet. Its time goes on when the test says so. */
+/** The editor of a configuration that the server has not sent yet. Its time advances when the test advances it. */
 async function openEditor() {
   const known = { 'GET /api/schema': {} };
   const asked = await openAskedPage(browser, '#/agents/refunds/config', known, (page) =>

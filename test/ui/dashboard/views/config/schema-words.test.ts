@@ -28,7 +28,7 @@ describe('the completions of a schema', () => {
   });
 });
 
-describe('the place in a text', () => {
+describe('the place in a string', () => {
   it.each([
     ['', { path: [], isValue: false, word: '' }],
     ['mod', { path: [], isValue: false, word: 'mod' }],

@@ -47,7 +47,7 @@ const isNamed = (snapshot: AnyMachineSnapshot) =>
   isAt(snapshot, 'name') && answersOf(snapshot).name !== '';
 const isMistyped = (snapshot: AnyMachineSnapshot) =>
   snapshot.context.repeated !== answersOf(snapshot)?.security.passphrase;
-/** Whether nothing is answered beside the name. */
+/** Whether only the name is answered. */
 const isBare = (snapshot: AnyMachineSnapshot) => {
   const { provider, security } = answersOf(snapshot);
   return provider === 'scripted' && security.passphrase === '';
@@ -86,7 +86,7 @@ function goes(step: Step, isPossible: (snapshot: AnyMachineSnapshot) => boolean)
   };
 }
 
-/** Something is typed at a step, where nothing else stands. */
+/** Text is typed at a step whose fields are empty. */
 function types(
   step: Step,
   label: string,

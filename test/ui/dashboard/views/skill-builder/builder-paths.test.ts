@@ -47,7 +47,7 @@ async function openBuilder() {
     'GET /skill-builder/skills': [listed],
     'GET /skill-builder/skills/weather': stored,
   });
-  // Whoever leaves what is unsaved says so.
+  // A user who leaves unsaved text confirms it.
   asked.page.on('dialog', (dialog) => void dialog.accept());
   await asked.page.getByRole('button', { name: 'Edit weather' }).waitFor();
   await asked.page.getByText('Checking the model …').waitFor({ state: 'detached' });

@@ -296,7 +296,7 @@ describe('the page of a task', () => {
     await page.goto(`${server.url}/#/tasks/refunds/${story.id}`);
     const heading = page.getByRole('heading', { level: 1 });
     await heading.getByText('As it was').waitFor();
-    // The page hears of the stop before everything is read anew, as it does after a gap in its stream.
+    // The page receives the stop before everything is read anew, as it does after a gap in its stream.
     const stopped = listedAgent('refunds', { status: 'stopped' });
     server.push('agent_status', stopped);
     await page.getByRole('link', { name: 'refunds stopped' }).waitFor();
