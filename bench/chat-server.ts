@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers';
  * much: `rate-50-1500` is 1,500 tokens at 50 a second, `rate-0-20` is 20 at once.
  */
 
-/** Each token ends with the one character that shows nowhere else in a stream, so that tokens are counted as bytes. */
+/** The last character of each token occurs nowhere else in a stream, so that tokens are counted as bytes. */
 const token = 'tok~';
 
 const event = (delta: object, more: object = {}) =>

@@ -50,7 +50,7 @@ export class Load {
     }
   }
 
-  /** Parks a task, releases it as soon as its stream says that it waits, and reads to its answer. */
+  /** Parks a task, releases it as soon as its stream reports the wait, and reads to its answer. */
   async cycle(id: string): Promise<void> {
     const parts = [{ kind: 'data', data: { script: held } }];
     const { body } = await this.#pool.request({

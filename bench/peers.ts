@@ -33,7 +33,7 @@ interface Subject {
   program: string;
   /** With the default of its driver, which does not wait for the disk; it is not parked. */
   isRelaxed?: boolean;
-  /** `restarts` where the runs live in the server, so that a restart is one of both. */
+  /** `restarts` where the runs live in the server, so that a restart is one of the two. */
   server?: { file: string; restarts: boolean };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Puts sections, each of which begins with its heading, into a document: in the place of the one with the same heading,
- * and at the end when there is none. What else stands there is kept.
+ * and at the end when there is none. Other text there is kept.
  */
 export function withSections(document: string, sections: readonly string[]): string {
   const parts = document.trimEnd().split(/^(?=## )/m);

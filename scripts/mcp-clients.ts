@@ -115,7 +115,7 @@ async function hostWord(host: HostClient, tool: string, wanted: RegExp): Promise
   }
 }
 
-/** Makes a held call by a coding agent, whose model asks for the outcome as the answer says. */
+/** Makes a held call by a coding agent, whose model asks for the outcome as instructed by the answer. */
 async function hostHeldWords(host: HostClient): Promise<string> {
   const began = Date.now();
   const results = await host.call('pay').catch((error: unknown) => [String(error)]);
@@ -125,7 +125,7 @@ async function hostHeldWords(host: HostClient): Promise<string> {
   return `outcome after ${seconds} s${how}`;
 }
 
-/** Makes a call that nobody decides for longer than most clients wait, and asks for its outcome as the answer says. */
+/** Makes a call without a decision for longer than most clients wait, and asks for its outcome as instructed by the answer. */
 async function heldWords(connected: ClientProcess, { title }: TriedClient): Promise<string> {
   const began = Date.now();
   const seconds = () => `${Math.round((Date.now() - began) / 1_000)} s`;

@@ -18,7 +18,7 @@ process.on('exit', () => {
 });
 
 install();
-console.log('| Server | MCP | Tools | Left out | Call |');
+console.log('| Server | MCP | Tools | Omitted | Call |');
 console.log('|---|---|---|---|---|');
 for (const [index, server] of servers.entries()) {
   console.log(`| ${[server.title, ...(await tried(server, index))].join(' | ')} |`);
@@ -67,8 +67,8 @@ async function tried(server: TriedServer, index: number): Promise<string[]> {
   });
   try {
     await open.tried();
-    const left = warnings.filter((message) => message.includes('is left out')).length;
-    const faults = warnings.filter((message) => !message.includes('is left out'));
+    const left = warnings.filter((message) => message.includes('is omitted')).length;
+    const faults = warnings.filter((message) => !message.includes('is omitted'));
     if (tools.size === 0) return [version, '0', String(left), faults.join('; ')];
     return [version, String(tools.size), String(left), await outcomeOf(server, tools)];
   } finally {

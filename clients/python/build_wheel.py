@@ -18,7 +18,7 @@ except ImportError:  # Python 3.10
 _folder = Path(__file__).parent
 _project = tomllib.loads((_folder / "pyproject.toml").read_text("utf-8"))["project"]
 _name = f"{_project['name']}-{_project['version']}"
-# The licence is at the root of a clone, and in a source distribution beside this file.
+# The licence is at the root of a clone, and in a source distribution next to this file.
 _licence = next(path for path in (_folder / "LICENSE", _folder.parent.parent / "LICENSE") if path.exists())
 
 

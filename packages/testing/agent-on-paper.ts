@@ -46,6 +46,6 @@ function skillOf(tools: [string, string | ToolOnPaper | object][]): string {
       ...(parameters === undefined ? [] : [`\`\`\`json\n${JSON.stringify(parameters)}\n\`\`\``]),
     ].join('\n\n'),
   );
-  const head = `---\nname: test-tools\ndescription: Tools that are stood in for.\nmetadata: ${metadata}\n---`;
+  const head = `---\nname: test-tools\ndescription: Tools with stand-ins.\nmetadata: ${metadata}\n---`;
   return `${[head, ...sections].join('\n\n')}\n`;
 }

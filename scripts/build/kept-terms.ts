@@ -41,7 +41,7 @@ export class KeptTerms {
     const idle = this.#texts.find((one) => !this.#used.has(one));
     if (idle === undefined) return;
     throw new Error(
-      `scripts/build/licenses has a text for ${idle.name} ${idle.versions}, which no package needs; remove it`,
+      `scripts/build/licenses has an unneeded text for ${idle.name} ${idle.versions}; remove it`,
     );
   }
 }

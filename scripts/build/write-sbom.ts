@@ -18,7 +18,7 @@ const headingOfPage = /^## (\S+) - (\S+) \(.*\)$/gm;
 /**
  * Writes what the package ships as a CycloneDX list: what is inside the bundle and the pages, and what npm installs
  * next to them. Names, hashes and terms are those of the lock file; without a date and a serial number the same sources
- * make the same list. Throws when npm makes no list, when the list is not valid, and for what ships and stands in no lock file.
+ * make the same list. Throws when npm makes no list, when the list is not valid, and for what ships without a lock-file entry.
  */
 export function writeSbom(
   file: string,

@@ -24,14 +24,14 @@ export function keysOf(schema: JsonSchema, path: readonly string[] = []): Key[] 
   ];
 }
 
-/** The kinds of value that may stand at a place, where there is a choice. A list of another kind is left out. */
+/** The kinds of value that a place accepts, where there is a choice. A list of another kind is omitted. */
 export function optionsOf({ anyOf, oneOf }: JsonSchema): JsonSchema[] {
   const options = (anyOf ?? oneOf ?? []).filter(({ type }) => type !== 'null');
   const written = new Set(options.map((option) => JSON.stringify(option)));
   return options.filter(({ items }) => items === undefined || !written.has(JSON.stringify(items)));
 }
 
-/** Writes a path as people say it: `auth.providers[].settings.<name>`. */
+/** Writes a path as users do: `auth.providers[].settings.<name>`. */
 export function pathText(path: readonly string[]): string {
   return path.join('.').replaceAll('.[]', '[]');
 }
@@ -42,7 +42,7 @@ export function isContainer({ schema }: Key): boolean {
 }
 
 /**
- * One value of a key that can be written as it stands, or `undefined` for a key that holds others and shows none.
+ * One value of a key that can be written unchanged, or `undefined` for a key that holds others and shows none.
  * Throws where a key has neither an example nor values to choose from.
  */
 export function exampleOf(key: Key): unknown {

@@ -120,7 +120,7 @@ function faultOf(cluster: Cluster, random: () => number): Fault {
       },
     },
     {
-      name: `daemon ${index} stands still for a while`,
+      name: `daemon ${index} is suspended for a while`,
       async happen() {
         cluster.at(index)?.signal('SIGSTOP');
         await wait(500 + random() * 2_500);

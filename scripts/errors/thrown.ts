@@ -1,7 +1,7 @@
 import type { Expression, NewExpression, Node, ObjectExpression } from 'oxc-parser';
 import { parseSync, Visitor } from 'oxc-parser';
 
-/** A refusal as it stands in the code: where it is made, its status or code, and its text. */
+/** A refusal in the code: where it is made, its status or code, and its text. */
 export interface Thrown {
   kind: 'http' | 'rpc' | 'command' | 'class' | 'task';
   /** Status, code, or name of the class. */

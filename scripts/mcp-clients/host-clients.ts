@@ -40,7 +40,7 @@ export class HostClient {
     this.#url = url;
   }
 
-  /** Calls a tool, and asks for the outcome of a held call as its answer says. Resolves with all results as JSON. */
+  /** Calls a tool, and asks for the outcome of a held call as instructed by its answer. Resolves with all results as JSON. */
   async call(tool: string): Promise<string[]> {
     const home = mkdtempSync(join(this.#folder, 'home-'));
     const project = join(home, 'project');

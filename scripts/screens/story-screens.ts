@@ -31,7 +31,7 @@ export const storyScreens: Record<string, StoryScreen> = {
     server.token = 'a-token';
     await open('#/agents');
     await page.getByLabel('Token').fill('another');
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('alert').waitFor();
     server.token = null;
   }),

@@ -5,7 +5,7 @@ import { logFilesOf } from '../../src/actors/records/log/log-files.ts';
 import { SqliteStore } from '../../src/actors/records/sqlite/sqlite-store.ts';
 import type { Task } from '../../src/machines/domain/task.ts';
 
-/** Opens the store of a soak, whose log goes on in a further file every few commits. */
+/** Opens the store of a soak, whose log continues in a further file every few commits. */
 export function rotatingStore(directory: string): Promise<SqliteStore> {
   return SqliteStore.open({
     path: join(directory, 'tasks.db'),

@@ -34,7 +34,7 @@ export function readExactJson(text: string): JsonValue {
 }
 
 /** The error message for a key that occurs twice in one object. Parsers differ in which value they keep. */
-export const repeatedKey = 'a key stands twice in one object; send each key once';
+export const repeatedKey = 'a key is repeated in one object; send each key once';
 
 /** Returns true if an object in the JSON text had a duplicate key, of which parsing kept only one. */
 export function hasRepeatedKey(value: JsonValue, { keys }: Pick<JsonMeasure, 'keys'>): boolean {

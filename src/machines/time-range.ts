@@ -11,7 +11,7 @@ const longest = 36_525 * 86_400_000;
 
 /**
  * Parses the ends of a range. Each is a time in RFC 3339, or a duration such as `7d`, which means that long before
- * `now`. An absent or empty end is open. Throws RangeError with one sentence that names the end.
+ * `now`. An absent or empty end is open. Throws RangeError with a message that names the end.
  *
  * @param now epoch milliseconds
  */

@@ -363,7 +363,7 @@ describe('restore', () => {
     expect(statSync(former!).size).toBe(10_000);
     const restored = await startInFolder(agent.folder);
     const task = await restored.get('/tasks/order-1');
-    expect(textOf(task)).toBe('interrupted: the outcome stands in the audit log alone');
+    expect(textOf(task)).toBe('interrupted: the outcome is only in the audit log');
     expect(agent.folder.paid).toHaveLength(1);
     expect(readFileSync(restored.auditPath, 'utf8').startsWith(lines)).toBe(true);
     await expectIntact(restored.auditPath);

@@ -232,7 +232,7 @@ describe('import of a forge.yaml', () => {
       expect(ended.stderr).toContain('1 key cannot be kept, and nothing was written');
       expect(existsSync(directory)).toBe(false);
       const preview = await importing(source, ['--preview', '--without', key]);
-      expect(preview.stdout).toContain(`${key}: not supported: left out as asked`);
+      expect(preview.stdout).toContain(`${key}: not supported: omitted as asked`);
       expect(readdirSync(source)).not.toContain('desk');
     },
   );

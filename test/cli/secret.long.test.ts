@@ -68,7 +68,7 @@ describe('a secret in plain text', () => {
     expect(await secret(['set', 'SHOP_KEY'], value)).toMatchObject({
       code: 0,
       stdout: `kept SHOP_KEY in ${directory}/.service/secrets.enc
-removed SHOP_KEY from ${file}, where it stood in plain text
+removed SHOP_KEY from ${file}, where it was in plain text
 `,
     });
     expect(readFileSync(file, 'utf8')).toBe('A=1 # first\nB=2\n');

@@ -90,7 +90,7 @@ describe.concurrent('task send', () => {
     const [empty, badId] = await Promise.all([task(['send']), task(['send', 'x', '--id', 'a b'])]);
     expect(empty).toMatchObject({
       code: 2,
-      stderr: 'error: the message is empty; give a text, --data or --script\n',
+      stderr: 'error: the message is empty; give a message, --data or --script\n',
     });
     expect(badId).toMatchObject({ code: 2, stdout: '' });
     expect(badId.stderr).toContain('task.id must be 1 to 128 characters');
@@ -247,7 +247,7 @@ describe.concurrent('a held task', () => {
       await untilHeld(daemon, id);
       for (const [wrong, why] of [
         ['{"order_id": "A-1003"', 'they are not valid JSON'],
-        ['{"a": 1, "a": 2}', 'a key stands twice in one object; send each key once'],
+        ['{"a": 1, "a": 2}', 'a key is repeated in one object; send each key once'],
         ['{"a": 9007199254740993}', 'the number 9007199254740993 cannot be read without changing'],
       ] as const) {
         const { code, stderr } = await task(['approve', id, '--args', wrong]);

@@ -162,7 +162,7 @@ describe('rollback', () => {
       const { restored } = JSON.parse(stdout) as { restored: string };
       expect(restored).toContain(join(path, '.service/backups/till-'));
       const agent = clientOf(stdout);
-      const lost = 'interrupted: the outcome stands in the audit log alone';
+      const lost = 'interrupted: the outcome is only in the audit log';
       for (const id of ['order-1', 'order-2'])
         expect(textOf(await agent.get(`/tasks/${id}`))).toBe(lost);
       expect(folder.paid).toHaveLength(1);

@@ -36,7 +36,7 @@ describe('a body that cannot be read', () => {
   });
 
   it('is refused when a key is repeated in one object, on every route', async () => {
-    const error = 'a key stands twice in one object; send each key once';
+    const error = 'a key is repeated in one object; send each key once';
     const parts = '[{"kind":"data","data":{"amount":5,"\\u0061mount":500}}]';
     const sent = await agent.post('/tasks/send', `{"message":{"parts":${parts}}}`);
     expect(sent).toMatchObject({ status: 400, body: { error } });

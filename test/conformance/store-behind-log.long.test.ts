@@ -30,7 +30,7 @@ import {
 vi.setConfig({ testTimeout: 60_000 });
 
 const pay = [{ tool: 'pay', args: { amount: 5 } }, { say: 'paid' }];
-const outcome = 'interrupted: the outcome stands in the audit log alone';
+const outcome = 'interrupted: the outcome is only in the audit log';
 const storeNames = ['tasks.db', 'tasks.db-wal', 'tasks.db-shm'];
 
 function folderOf(settings: ServiceSettings = {}): AgentFolder {

@@ -135,7 +135,7 @@ describe('the workflow of an invocation', () => {
       {
         level: 'warn',
         fields: { headers: ['X-Workflow-ID', 'X-Workflow-Step-ID'] },
-        message: 'workflow: headers left out',
+        message: 'workflow: headers omitted',
       },
     ]);
   });

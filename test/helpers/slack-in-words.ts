@@ -74,7 +74,7 @@ function inputInWords({ label, hint, optional, element }: KnownBlock & { type: '
 function indented(text: string): string {
   if (text.length > 1_000) {
     const left = text.length - 100;
-    return ` ${text.slice(0, 60)} [${left} characters are left out here] ${text.slice(-40)}`;
+    return ` ${text.slice(0, 60)} [${left} characters omitted here] ${text.slice(-40)}`;
   }
   return text.includes('\n') ? `\n    ${text.replaceAll('\n', '\n    ')}` : ` ${text}`;
 }

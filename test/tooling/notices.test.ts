@@ -75,7 +75,7 @@ Pages
   it('refuse an unneeded text', () => {
     const bare = packageWith('bare', '2.0.0', { LICENSE: 'Copyright 2022 Ann\n' });
     expect(() => noticesOf([bare], [kept])).toThrow(
-      'scripts/build/licenses has a text for bare 2.x, which no package needs; remove it',
+      'scripts/build/licenses has an unneeded text for bare 2.x; remove it',
     );
   });
 

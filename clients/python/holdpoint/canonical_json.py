@@ -38,7 +38,7 @@ def args_digest(tool: str, args: dict[str, Any]) -> str:
 
 
 def sha256(text: str) -> str:
-    """Returns the lower-case hex SHA-256 of a text."""
+    """Returns the lower-case hex SHA-256 of a string."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -80,7 +80,7 @@ class Answer:
 
 
 def read_json(text: bytes) -> Any:
-    """Reads JSON without NaN and without a name that stands twice in one object. Raises ValueError."""
+    """Reads JSON without NaN and without a repeated name in one object. Raises ValueError."""
     return json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_refuse)
 
 
@@ -144,7 +144,7 @@ def _text(body: dict[str, Any], name: str) -> str | None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("a name is repeated in one object")
     return members
 
 

@@ -180,7 +180,7 @@ def _read(answer: Answer, call: Call) -> BaseDecision | PendingHold:
 
 
 def _result_digest(result: Any) -> str | None:
-    """Digest of a text's UTF-8 bytes, or of the RFC 8785 form of other JSON; None if it is not plain JSON."""
+    """Digest of a string's UTF-8 bytes, or of the RFC 8785 form of other JSON; None if it is not plain JSON."""
     try:
         return sha256(result if isinstance(result, str) else canonical_json(result, "result"))
     except (TypeError, ValueError, RecursionError):

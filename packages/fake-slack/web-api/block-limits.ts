@@ -116,7 +116,7 @@ export function checkLimits(
 
 function checkText(value: JsonValue, most: number, error: string, path: string): void {
   const text = isJsonObject(value) ? value['text'] : value;
-  if (typeof text !== 'string') throw malformed(error, 'must be a text', path);
+  if (typeof text !== 'string') throw malformed(error, 'must be a string', path);
   if (text.length > most) {
     throw malformed(error, `must be less than ${most + 1} characters`, path);
   }

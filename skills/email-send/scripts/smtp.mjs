@@ -5,7 +5,7 @@ import { openTunnel } from './tunnel.mjs';
 /** Milliseconds until a server must have answered. */
 const patience = 20_000;
 
-/** Opens a session at an SMTP server: signs in where the address says so, and never without TLS. */
+/** Opens a session at an SMTP server: signs in if the address has a user, and never without TLS. */
 export async function openMail(address) {
   const url = URL.parse(address);
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') {

@@ -5,7 +5,7 @@ export async function run(tool) {
   try {
     console.log(JSON.stringify(await tool(JSON.parse(await text(process.stdin)))));
   } catch (error) {
-    // One line, whatever somebody else's answer was made of.
+    // One line, for any content of the answer.
     console.error(String(error.message).replaceAll(/\s+/g, ' ').slice(0, 500));
     process.exitCode = 1;
   }

@@ -9,7 +9,7 @@ const limits = { length: 64 * 1024 * 1024, attach: 0 };
 export function openDatabase(file) {
   const path = insideAgent(file);
   if (!isDatabase(path)) throw new Error(`${file} is no SQLite database`);
-  // A folder that cannot be written has no place for the files beside a database that is open elsewhere.
+  // A read-only folder has no place for the files next to a database that is open elsewhere.
   const url = new URL(`file://${encodeURI(path).replaceAll('?', '%3f').replaceAll('#', '%23')}`);
   url.searchParams.set('mode', 'ro');
   url.searchParams.set('immutable', '1');

@@ -50,7 +50,7 @@ export interface AgentSpec {
   securitySchemes: JsonObject;
 }
 
-/** The build spec of a folder, with a sentence about the problem if the file is unusable. */
+/** The build spec of a folder, with a message about the problem if the file is unusable. */
 export interface AgentSpecReading {
   spec: AgentSpec;
   warning: string | null;

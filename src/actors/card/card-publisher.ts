@@ -178,7 +178,7 @@ function published(card: object): PublishedCard {
 }
 
 /**
- * Assembles the card for clients that name no version: the 0.3.0 card plus the 1.0 fields, so that clients of both
+ * Assembles the card for clients that name no version: the 0.3.0 card plus the 1.0 fields, so that clients of the two
  * generations find their interface (docs/contract/agent-card.md). For fields whose forms differ, such as
  * `securitySchemes`, the 0.3.0 form is used, which 1.0 readers also understand.
  */

@@ -18,6 +18,6 @@ export function checkCapture({ audit: { capture } }: ServiceConfig): Finding[] {
     `the audit log stores contents (${contents.join(', ')}): restrict who can read it`,
   );
   if (capture.max_bytes <= longestCapture) return [captured];
-  const tooLong = `a line stores at most ${longestCapture} bytes of a text; set max_bytes: ${longestCapture}`;
+  const tooLong = `a line stores at most ${longestCapture} bytes of a string; set max_bytes: ${longestCapture}`;
   return [captured, warningAt([...path, 'max_bytes'], tooLong)];
 }

@@ -40,7 +40,7 @@ type Issue = z.core.$ZodIssue;
 
 /** Replaces the issue of a rule or list of rules by the issues inside the form that was written. */
 function insideList(issue: Issue): Issue[] {
-  // A union with a sentence of its own says enough.
+  // A union with its own message needs no more.
   const isPlain = issue.code === 'invalid_union' && issue.message === 'Invalid input';
   const written = isPlain ? writtenForm(issue.errors) : null;
   if (written === null) return [issue];

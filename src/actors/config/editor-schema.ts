@@ -102,7 +102,7 @@ function typesOf(schema: JsonSchema): JsonSchema {
   return kept.length > 0 ? { ...open, required: kept } : open;
 }
 
-/** An editor would show a description that stands at two places twice. */
+/** An editor would show a description at two places twice. */
 function withoutAnnotations(schema: JsonSchema): JsonSchema {
   const {
     description: _description,

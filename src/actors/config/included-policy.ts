@@ -42,7 +42,7 @@ interface IncludePorts {
   file: string;
   env: Readonly<Record<string, string | undefined>>;
   read: ReadInclude;
-  /** Checks a policy as if it stood in the configuration. */
+  /** Checks a policy as if it were in the configuration. */
   check: (
     tree: Tree,
     security: JsonValue,

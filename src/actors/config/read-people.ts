@@ -145,7 +145,9 @@ type WrittenRotation = PeopleFile['oncall'][string];
 function rotationFindings(path: Path, written: WrittenRotation, fallback: string): Finding[] {
   const { people, shifts, starts } = written;
   if ((people.length === 0) === (shifts.length === 0)) {
-    return [errorAt(path, 'a rotation has people, who take turns, or shifts; write one of both')];
+    return [
+      errorAt(path, 'a rotation has people, who take turns, or shifts; write one of the two'),
+    ];
   }
   if (people.length > 0 && starts === undefined) {
     return [errorAt(path, 'starts is missing; write the local time of the first turn')];

@@ -65,7 +65,7 @@ export const serviceSchema = z.object({
           }),
         }),
       ],
-      { error: 'this must be a text, or {file: AGENT.md}' },
+      { error: 'this must be a string, or {file: AGENT.md}' },
     )
     .default('')
     .meta({

@@ -16,7 +16,7 @@ export interface PlacedRule<Rule> {
   name: string;
 }
 
-/** Lists the rules of tools in a layer, in order. A rule that stands alone has no index. */
+/** Lists the rules of tools in a layer, in order. A single rule has no index. */
 export function placedRules<Rule>(
   layer: RuleLayer,
   tools: Readonly<Record<string, readonly Rule[]>>,

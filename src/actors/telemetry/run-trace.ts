@@ -32,7 +32,7 @@ export interface EndedWait {
 export class RunTrace {
   readonly #own: Attributes;
   readonly #span: Span;
-  /** Context with the span, for work beneath it. */
+  /** Context with the span, for its child spans. */
   readonly context: Context;
   /** Trace ids for every audit event of the run; empty without a trace. */
   readonly ids: { trace_id?: string; span_id?: string };

@@ -11,7 +11,7 @@ export const logTail = 256 * 1024;
 /** Maximum characters of a reported error. */
 const longestError = 4_096;
 
-/** Message for a process that ended without a request or an error message. */
+/** Message for a process that exited without a request or an error message. */
 const silentEnd =
   'the process ended without a word: it was killed, or the machine was restarted; start the agent again';
 

@@ -25,13 +25,13 @@ export interface ImportOptions {
   env: NodeJS.ProcessEnv;
   /** Name of the agent; that of the source, else of its folder, when absent. */
   name?: string;
-  /** Keys that the operator leaves out knowingly. */
+  /** Keys that the operator omits knowingly. */
   without: readonly string[];
   /** True to make a gateway to the MCP servers, which has no model. */
   isGateway?: boolean;
 }
 
-/** Plans the import of a source. Nothing is written; keys that are `refused` must be left out first. */
+/** Plans the import of a source. Nothing is written; keys that are `refused` must be omitted first. */
 export async function planImport(
   source: ImportSource,
   options: ImportOptions,

@@ -130,7 +130,7 @@ export function heldTools(
 
 /**
  * Returns the names of the rules that count for each tool, and for each name that only a rule has, such as one that the
- * pattern of a gate covers. Tools without rules are left out.
+ * pattern of a gate covers. Tools without rules are omitted.
  */
 export function rulesByName(
   config: Pick<ServiceConfig, 'security' | 'included'>,

@@ -24,7 +24,7 @@ export interface SourceSkills {
 
 /**
  * Finds the skills in the files of a folder or archive: each folder with a `SKILL.md`, sorted by path, without those
- * that the operator leaves out. Rejects with an AddSkillError for names that clash.
+ * that the operator omits. Rejects with an AddSkillError for names that clash.
  */
 export async function skillsOf(
   files: FileTree,
@@ -46,7 +46,7 @@ export async function skillsOf(
       const name = nameIn(tree);
       const key = `skills/${typeof name === 'string' ? name : folder.slice(0, -1)}`;
       if (without.includes(key)) {
-        refusals.push({ key, outcome: 'lost', why: 'left out as asked' });
+        refusals.push({ key, outcome: 'lost', why: 'omitted as asked' });
         continue;
       }
       if (typeof name !== 'string') {

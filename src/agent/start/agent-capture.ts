@@ -60,7 +60,7 @@ function secretDetector(): (text: string) => string {
   const { guardrails } = compiled;
   return (text) => {
     const checked = guardrails.checkOutput(text);
-    if (checked.kind === 'blocked') throw new Error('a text could not be checked for secrets');
+    if (checked.kind === 'blocked') throw new Error('a string could not be checked for secrets');
     return checked.text;
   };
 }

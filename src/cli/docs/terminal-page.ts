@@ -89,7 +89,7 @@ function listOf(rows: readonly Piece[][][], { width, colours }: TableOptions): s
 
 /** How a page is shown in a terminal. */
 export interface TerminalOptions extends TableOptions {
-  /** Returns how a link is named after its text, such as `[egress]`; empty for a link that is left out. */
+  /** Returns how a link is named after its text, such as `[egress]`; empty for an omitted link. */
   linkName: (href: string) => string;
 }
 

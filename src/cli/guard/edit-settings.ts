@@ -43,13 +43,13 @@ export function readSettings(path: string, text: string): JsonObject {
     if (!(error instanceof InexactNumberError)) throw error;
     throw refuse(
       `${at(0)}: a number of the settings would be rounded`,
-      'write it as a text; nothing was changed',
+      'write it as a string; nothing was changed',
       error,
     );
   }
   if (hasRepeatedKey(settings, measureJson(text))) {
     throw refuse(
-      `${at(0)}: a key of the settings stands twice in one object`,
+      `${at(0)}: a key of the settings is repeated in one object`,
       'remove one; nothing was changed',
     );
   }

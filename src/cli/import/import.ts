@@ -38,7 +38,7 @@ export async function importAgent(
     .catch(refuseSource);
   const stray = without.find((key) => !plan.keys.some((row) => row.key === key));
   if (stray !== undefined) {
-    throw new CliError(plainLine(`there is no key ${stray} to leave out`), {
+    throw new CliError(plainLine(`there is no key ${stray} to omit`), {
       code: 'usage',
       exitCode: exitCodes.usage,
       hint: 'name it as the list of --preview does',

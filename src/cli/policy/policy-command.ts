@@ -13,7 +13,7 @@ export function policyCommand(session: Session): Command {
   policy
     .command('explain')
     .description('evaluate a call now, layer by layer; nothing runs and no one is notified')
-    .argument('[tool]', 'the name of the tool; left out with --task')
+    .argument('[tool]', 'tool name; omit with --task')
     .option('--task <id>', 'the recorded calls of this task; the agent must be running')
     .option('--call <id>', 'one of them')
     .option('--args <json>', 'the arguments of the call', jsonValue, {})

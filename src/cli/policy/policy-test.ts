@@ -20,7 +20,7 @@ export interface PolicyTestOptions {
 
 /**
  * `policy test`: evaluates each row of the tables and compares the decision, the rule, the targets and the quorum. Runs
- * no tool and asks no one. Intent alignment is left out, since it would call an embedder. Throws CliError with exit code
+ * no tool and asks no one. Intent alignment is omitted, since it would call an embedder. Throws CliError with exit code
  * 5 when a row differs.
  */
 export async function policyTest(

@@ -30,7 +30,7 @@ export async function secretDelete(
   }
   const isPlain = readEnvFile(plain).variables.has(name);
   const command = commandLine(`secret delete ${name} --plain --dir ${shellWord(options.dir)}`);
-  const remedy = `${name} stands in ${plain} in plain text; remove it with: ${command}`;
+  const remedy = `${name} is in ${plain} in plain text; remove it with: ${command}`;
   if (!hasSecretFile(path)) throw unknownSecret(name, isPlain ? remedy : undefined);
   const passphrase = await passphraseOf(session, path);
   await changeSecrets(path, passphrase, (secrets) => {

@@ -37,7 +37,7 @@ export async function secretSet(
   const isRemoved = await removeVariable(dirname(path), name);
   if (isRemoved) {
     output.line(
-      plainLine(`removed ${name} from ${dirname(path)}/.env, where it stood in plain text`),
+      plainLine(`removed ${name} from ${dirname(path)}/.env, where it was in plain text`),
     );
   }
   if (isFirst) {

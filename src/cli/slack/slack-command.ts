@@ -9,7 +9,7 @@ export function slackCommand(session: Session): Command {
     .command('manifest')
     .description('print the manifest that the Slack app is made from')
     .option('--name <name>', 'what the app is called', 'Holdpoint')
-    .option('--approvals-only', 'leave out what conversations need')
+    .option('--approvals-only', 'omit what conversations need')
     .action(async (options: SlackManifestOptions) => {
       const { printManifest } = await import('./print-manifest.ts');
       printManifest(session, options);

@@ -83,6 +83,6 @@ function nothingToSay(): CliError {
   return new CliError('the message is empty', {
     code: 'usage',
     exitCode: exitCodes.usage,
-    hint: 'give a text, --data or --script',
+    hint: 'give a message, --data or --script',
   });
 }

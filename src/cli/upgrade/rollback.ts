@@ -47,7 +47,7 @@ export async function rollback(session: Session, { dir }: { dir: string }): Prom
       now: systemClock().now(),
     }).finally(stop);
     output.line(plainLine(`the store is the one of ${note.at}, before the upgrade; the log stays`));
-    output.note('tasks that changed since then end at the start; what ran stands in the log');
+    output.note('tasks that changed since then end at the start; what ran is in the log');
   } else output.line(`release ${release} can use the store as it is`);
   removeUpgradeNote(directory);
   const restored = keepsStore ? null : backup;

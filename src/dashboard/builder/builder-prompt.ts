@@ -61,9 +61,9 @@ print("on its way")
 
 - \`name\` is lower-case words joined by hyphens, at most 64 characters. \`description\` is one sentence. \`category\`, when there is one, is lower-case words joined by hyphens.
 - Each tool is a section \`## Tool: <name>\` with a description and its input: an \`**Input:**\` line such as \`text (string), limit (integer, optional)\`, or a fenced JSON Schema.
-- The script of a tool has its name and ends in .sh, .py, .js, .mjs or .ts. It reads one JSON object from standard input, prints its result, and exits with another code than 0 when it fails, with a sentence on standard error. It uses nothing but the standard library of its language.
+- The script of a tool has its name and ends in .sh, .py, .js, .mjs or .ts. It reads one JSON object from standard input, prints its result, and exits with another code than 0 when it fails, with a message on standard error. It uses nothing but the standard library of its language.
 - A file name of a script has letters, digits, dots, hyphens and underscores, at most 64, and no folder. There are at most ${mostScripts} scripts.
-- Every host that a script reaches stands in \`egress_domains\`. Ask for as few as you can.
+- Every host that a script reaches is in \`egress_domains\`. Ask for as few as you can.
 - A tool that changes something, sends something or costs money is named in \`held\` next to \`idempotent\`, such as \`held: [send_parcel]\`: a person is asked before each of its calls. One that only reads is not.
 - Keys and passwords come from environment variables that \`requires.env\` names in upper case. Never write one into a file, and never ask for its value.
 - Quote arguments, build no command or address by joining text, check what you are given.

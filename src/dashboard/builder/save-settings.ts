@@ -21,7 +21,7 @@ export class SettingsError extends Error {
 }
 
 const keyShape = z
-  .string({ error: 'api_key must be a text' })
+  .string({ error: 'api_key must be a string' })
   .trim()
   .max(4_096, 'api_key is longer than any key')
   .regex(/^[\x21-\x7e]*$/, 'api_key holds characters that no key has; send the key alone')

@@ -43,7 +43,7 @@ const optionalText = z
 /** Schema of the settings, with error messages worded for their author. */
 export const settingsShape = z
   .object({
-    provider: z.string({ error: 'provider must be a text' }).refine(isProviderName, {
+    provider: z.string({ error: 'provider must be a string' }).refine(isProviderName, {
       error: `provider must be one of ${providersOffered.map(({ name }) => name).join(', ')}`,
     }),
     model: z

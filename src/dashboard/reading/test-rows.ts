@@ -22,7 +22,7 @@ export interface RowResult {
 type Outcome = TestRow['expect'];
 
 /**
- * Evaluates rows of policy tests. Runs no tool and asks no one. Intent alignment is left out, since it would call an
+ * Evaluates rows of policy tests. Runs no tool and asks no one. Intent alignment is omitted, since it would call an
  * embedder. Rejects with the reason of the signal.
  */
 export async function testRows(

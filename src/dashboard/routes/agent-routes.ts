@@ -55,7 +55,7 @@ export function addAgentRoutes(router: Router<RequestState>, ports: DashboardPor
   for (const order of ['start', 'stop', 'restart'] as const) {
     router.post(`/api/agents/:id/${order}`, readJson(), async (ctx: RoutedContext) => {
       const agent = agentOf(ctx, workspace);
-      const passphrase = bodyOf(ctx, startBody, 'passphrase must be a text')?.passphrase ?? '';
+      const passphrase = bodyOf(ctx, startBody, 'passphrase must be a string')?.passphrase ?? '';
       // Checked here because a start with a wrong passphrase would fail without a message to the user.
       const refused =
         order === 'stop' || passphrase === ''

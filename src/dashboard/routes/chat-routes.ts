@@ -25,7 +25,7 @@ export function addChatRoutes(router: Router<RequestState>, ports: DashboardPort
 
   router.post('/api/agents/:id/chat', readJson(), async (ctx: RoutedContext) => {
     const agent = agentOf(ctx, workspace);
-    const wrong = 'message must be a text that is not empty';
+    const wrong = 'message must be a string that is not empty';
     const { message, session_id: sessionId } = bodyOf(ctx, chatBody, wrong);
     const said = {
       kind: 'message',

@@ -9,7 +9,7 @@ export interface RestRoute {
 /** The path prefixes of the A2A REST surfaces, by version. */
 export const restBases = { '0.3': '/v1', '1.0': '/a2a' } as const;
 
-/** Every route of both surfaces. Other paths never reach the SDK, whose own router is less strict. */
+/** Every route of the two surfaces. Other paths never reach the SDK, whose own router is less strict. */
 export const restRoutes: readonly RestRoute[] = [
   route('get', `${restBases['0.3']}/tasks`),
   route('get', `${restBases['1.0']}/extendedAgentCard`),

@@ -43,7 +43,7 @@ export function sendProgress(
     if (task === undefined || (wait === null && !hasTold)) return;
     hasTold = wait !== null;
     progress += 1;
-    const message = `${wait === null ? 'goes on' : (task.text ?? 'held')} (task ${id})`;
+    const message = `${wait === null ? 'continues' : (task.text ?? 'held')} (task ${id})`;
     send({ message, _meta: { task_id: id, [waitsMark]: wait } });
   };
   const report = ({ progress: reached, total, message }: ToolProgress): void => {

@@ -43,12 +43,12 @@ export function presentCall(task: Task, howToAsk: (task: Task) => string): CallA
 function presentHeld(task: Task, howToAsk: string): CallAnswer {
   const wait = waitOf(task);
   const until = wait === null || wait.until === null ? '' : ` until ${wait.until}`;
-  const stands =
+  const state =
     wait === null
       ? `The call was approved and runs as task ${task.id}.`
       : `The call has not run yet. It waits for ${wait.for}${until} as task ${task.id}.`;
   return {
-    content: [{ type: 'text', text: `${stands} ${howToAsk}` }],
+    content: [{ type: 'text', text: `${state} ${howToAsk}` }],
     _meta: { task_id: task.id, [waitsMark]: wait },
   };
 }

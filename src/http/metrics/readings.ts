@@ -35,7 +35,7 @@ export class Readings {
     this.#log = log;
     this.#failures = new Counter({
       name: 'holdpoint_metrics_unread_total',
-      help: 'Metrics that were left out of a scrape because their values could not be read.',
+      help: 'Metrics that were omitted from a scrape because their values could not be read.',
       registers: [registry],
     });
   }

@@ -11,7 +11,7 @@ export function tagEvents({ log }: { log: Log }): Middleware<RequestState> {
   return function eventTagger(ctx: Context, next: Next) {
     const { tags, dropped } = readInvocationTags((header) => ctx.get(header));
     ctx.state.tags = tags;
-    if (dropped.length > 0) log.warn({ headers: dropped }, 'workflow: headers left out');
+    if (dropped.length > 0) log.warn({ headers: dropped }, 'workflow: headers omitted');
     return next();
   };
 }

@@ -28,7 +28,7 @@ const enumName = (state: string): string => `TASK_STATE_${state.toUpperCase().re
 
 const [first, ...others] = states.map(enumName);
 
-/** A task in the HTTP+JSON format of both versions. */
+/** A task in the HTTP+JSON format of the two versions. */
 export const wireTask = taskOf([first ?? '', ...others]).meta({ id: 'A2aTask' });
 
 export const sendAnswer = z

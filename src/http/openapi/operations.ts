@@ -28,13 +28,13 @@ const query = (name: string, says: string, schema: z.ZodType): Parameter => ({
 });
 
 const page = [
-  query('limit', 'Entries of a page; 50 when left out.', z.int().min(1).max(500)),
+  query('limit', 'Entries of a page (default 50).', z.int().min(1).max(500)),
   query('cursor', 'The next_cursor of the page before.', z.string()),
 ];
 
 const deadlineOrder = query(
   'order',
-  'What stands first: the newest call when left out, the first deadline with `deadline`.',
+  'The order: newest first by default, first deadline first with `deadline`.',
   z.enum(['deadline']),
 );
 
@@ -58,7 +58,7 @@ const noTask = holding('No task of this id is there for the caller.', refusal, {
   example: { error: 'task not found', code: 'task_not_found' },
 });
 const busy = holding('The task is still running.', refusal);
-const theTask = holding('The task as it stands on disk.', task);
+const theTask = holding('The stored task.', task);
 
 const events = {
   says: 'Events: status with the task after each change, progress between them, and result with the final task at the end.',

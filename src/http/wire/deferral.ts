@@ -54,7 +54,7 @@ export const deferral = z
     title: z
       .string()
       .describe(
-        'The first 120 characters of the first message of the task; empty without a text, and in lists for a call that an earlier release stored.',
+        'The first 120 characters of the first message of the task; empty without text, and in lists for a call that an earlier release stored.',
       ),
     tool: z.string(),
     to: z.string().describe('Approval target.'),

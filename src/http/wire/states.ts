@@ -7,7 +7,7 @@ import { time, timestamp } from './timestamp.ts';
 export const statePath = z.object({
   statechart: z.object({
     version: z.int(),
-    value: z.string().describe('Where the task stands.'),
+    value: z.string().describe('The current state of the task.'),
   }),
   states: z
     .array(z.object({ state: z.string(), event: z.string(), entered_at: time }))

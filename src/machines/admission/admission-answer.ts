@@ -39,7 +39,7 @@ export function readAnswer(body: string): AnswerReading {
   }
   const [reason, scope, window] = ['reason', 'scope', 'window'].map((name) => sent[name] ?? '');
   if (typeof reason !== 'string' || typeof scope !== 'string' || typeof window !== 'string') {
-    return fault('the reason, the scope or the window is not a text');
+    return fault('the reason, the scope or the window is not a string');
   }
   const resetAt = typeof sent['reset_at'] === 'string' ? sent['reset_at'] : '';
   return { kind: 'answer', answer: { decision, reason, scope, window, resetAt } };

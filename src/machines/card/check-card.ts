@@ -184,7 +184,7 @@ function* checkNames(
 }
 
 function* needText(of: JsonObject, key: string, before = ''): Generator<CardFinding, void, void> {
-  if (typeof of[key] !== 'string' || of[key] === '') yield error(before + key, 'must be a text');
+  if (typeof of[key] !== 'string' || of[key] === '') yield error(before + key, 'must be a string');
 }
 
 function* needTexts(of: JsonObject, key: string, path: string): Generator<CardFinding, void, void> {

@@ -58,7 +58,7 @@ export function outcomeOf(
   if (state === 'canceled') {
     return { kind: 'canceled', reason: (text ?? '').replace(/^canceled: /, ''), at };
   }
-  return { kind: 'canceled', reason: failure?.text ?? 'the task went on without a decision', at };
+  return { kind: 'canceled', reason: failure?.text ?? 'the task continued without a decision', at };
 }
 
 function requestOf(

@@ -2,7 +2,7 @@
 export type RuleLayer = 'step_up' | 'modify' | 'defer';
 
 /**
- * Returns the name of a rule in decisions and in the log, such as `defer.tools.pay[1]`. A rule that stands alone has no
+ * Returns the name of a rule in decisions and in the log, such as `defer.tools.pay[1]`. A single rule has no
  * index.
  */
 export function ruleName(

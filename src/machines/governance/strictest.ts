@@ -2,7 +2,7 @@ import type { DeferRule } from './defer-policy.ts';
 import { stricter } from './stricter-terms.ts';
 
 /**
- * Joins the holds of two policies. Only approvers of both lists may decide, even if the lists share no one: neither policy
+ * Joins the holds of two policies. Only approvers on each list may decide, even if the lists share no one: neither policy
  * can replace the approvers of the other.
  */
 export function strictestOfBoth(rule: DeferRule, other: DeferRule): DeferRule {
@@ -11,7 +11,7 @@ export function strictestOfBoth(rule: DeferRule, other: DeferRule): DeferRule {
 
 /**
  * Adds the demands of another rule to a rule that holds a call, so that the result is at least as strict as the first
- * one: the larger quorum, the shorter timeout, the reasons that either requires. Only approvers of both lists may decide,
+ * one: the larger quorum, the shorter timeout, the reasons that either requires. Only approvers on each list may decide,
  * those of the first if the lists share nobody. The targets stay those of the first, because anyone at another target
  * might decide as well.
  */

@@ -202,7 +202,7 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
 }
 
 /**
- * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of both
+ * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of the two
  * rules determines its approvers, unless an approver changed the call so that another rule applies: then it is that one.
  * No approver extends the wait by a change.
  */

@@ -233,7 +233,7 @@ export const serverKeys: readonly ForeignKey[] = [
   { path: 'oauth', to: 'auth', isControl: true },
   { path: 'auth', to: 'auth', isControl: true },
   control('authProviderType', 'write auth with the type of the grant'),
-  control('headersHelper', 'a header is a text; name a variable in it'),
+  control('headersHelper', 'a header is a string; name a variable in it'),
 ];
 
 /** Sections of other products that people write into `service.yaml`. */

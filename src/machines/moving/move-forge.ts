@@ -17,7 +17,7 @@ export interface MovedForge {
 export interface ForgeMove {
   /** Names of the builtin tools here. */
   builtinTools: readonly string[];
-  /** Keys that the operator leaves out knowingly, with dots. */
+  /** Keys that the operator omits knowingly, with dots. */
   without: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function moveForge(root: JsonObject, move: ForgeMove): MovedForge {
   const visit = (value: JsonValue, path: Path): void => {
     const key = path.join('.');
     if (move.without.includes(key)) {
-      keys.push({ key, outcome: 'lost', why: 'left out as asked' });
+      keys.push({ key, outcome: 'lost', why: 'omitted as asked' });
       return;
     }
     const isAbove = isAboveForeignKeys(forgeKeys, path);
@@ -317,7 +317,7 @@ function signInSettings(value: JsonValue, { path, root }: Site): Outcome {
     } else if (key === 'groups_mode' && setting === 'claim') {
       placed.push({ path: [...above, 'groups_claim'], value: 'groups' });
     } else if (key === 'audience' && type === 'cloud_sigv4') {
-      notes.push('audience is left out, since callers would have to sign it here');
+      notes.push('audience is omitted, since callers would have to sign it here');
     } else if (key === 'clock_skew' || fixed.has(key)) notes.push(`${key} is fixed here`);
     else return { refused: `${key} is not there, and it may restrict something` };
   }

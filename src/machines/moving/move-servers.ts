@@ -27,7 +27,7 @@ export interface ServersMove {
   home: string;
   /** Returns whether a variable is set; a default in the text counts for one that is not. */
   isSet: (name: string) => boolean;
-  /** Keys that the operator leaves out knowingly, with dots. */
+  /** Keys that the operator omits knowingly, with dots. */
   without: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export function moveServers(root: JsonObject, move: ServersMove): MovedServers |
   const servers: MovedServer[] = [];
   const add = (row: MovedKey): void => {
     const isLeftOut = row.outcome === 'refused' && move.without.includes(row.key);
-    keys.push(isLeftOut ? { key: row.key, outcome: 'lost', why: 'left out as asked' } : row);
+    keys.push(isLeftOut ? { key: row.key, outcome: 'lost', why: 'omitted as asked' } : row);
   };
   for (const [key, value] of Object.entries(root)) {
     if (key === place[0]) continue;
@@ -78,7 +78,7 @@ export function moveServers(root: JsonObject, move: ServersMove): MovedServers |
         : servers.some((server) => server.name === name)
           ? `two servers would be called ${name}; rename one`
           : null;
-    if (move.without.includes(key)) add({ key, outcome: 'lost', why: 'left out as asked' });
+    if (move.without.includes(key)) add({ key, outcome: 'lost', why: 'omitted as asked' });
     else if (why !== null) add({ key, outcome: 'refused', why });
     else if (!isJsonObject(value)) add({ key, outcome: 'lost', why: 'it is no map of settings' });
     else {
@@ -128,7 +128,7 @@ interface ServerMove extends ServersMove {
   key: string;
 }
 
-/** Returns a server, or why it is left out, with the outcome of its keys. */
+/** Returns a server, or why it is omitted, with the outcome of its keys. */
 function moveServer(
   name: string,
   settings: JsonObject,
@@ -151,7 +151,7 @@ function moveServer(
   for (const [key, value] of Object.entries(settings)) {
     const place = `${move.key}.${key}`;
     if (move.without.includes(place)) {
-      keys.push({ key: place, outcome: 'lost', why: 'left out as asked' });
+      keys.push({ key: place, outcome: 'lost', why: 'omitted as asked' });
       continue;
     }
     keys.push({ key: place, ...moveKey(server, { key, value }, move) });
@@ -188,7 +188,7 @@ function moveKey(
     return { outcome: found.isControl === true && !isOff(value) ? 'refused' : 'lost', why };
   }
   if (found.to === 'auth' && isOff(value)) return { outcome: 'lost', why: 'it is off' };
-  // The kind of a server follows from its other keys; one that is not spoken was left out before.
+  // The kind of a server follows from its other keys; an unsupported one was omitted before.
   if (key === 'type' || key === 'transport') return { outcome: 'taken' };
   const problem = take(server, { key, to: found.to, value }, move);
   if (problem !== null) return { outcome: 'refused', why: problem };
@@ -299,7 +299,7 @@ function textsOf(value: JsonValue, move: ServersMove): string[] {
 /** Writes the variables of a string as `${NAME}`. Throws a RangeError for one that has no meaning here. */
 function textOf(value: JsonValue, { workspace, home, isSet }: ServersMove): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'string') throw new RangeError('it must be a text');
+  if (typeof value !== 'string') throw new RangeError('it must be a string');
   const whole = /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
   if (whole !== undefined) return `\${${whole}}`;
   return value.replace(/\$?\{(env:)(\w+)\}|\$\{([^}]*)\}/g, (text, _env, named, inside: string) => {

@@ -15,7 +15,7 @@ export const interrupted: Failure = { kind: 'interrupted', text: 'interrupted by
 /** The store was older than its log, so only the log has the task's outcome (docs/contract/audit.md). */
 export const outcomeInLog: Failure = {
   kind: 'interrupted',
-  text: 'interrupted: the outcome stands in the audit log alone',
+  text: 'interrupted: the outcome is only in the audit log',
 };
 
 /** The task was running when the backup of its store was made; its next calls may have run since. */
@@ -179,7 +179,7 @@ export function abandoned(
 /** The stored task is no longer readable. */
 export const unreadable: Failure = {
   kind: 'internal',
-  text: 'the record of this task is damaged; what became of it stands in the audit log alone',
+  text: 'the record of this task is damaged; its outcome is only in the audit log',
 };
 
 /** An unexpected error stopped the chart. The caller receives one sentence; the log has the details. */

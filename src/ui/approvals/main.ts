@@ -59,7 +59,7 @@ class ThisDevice {
     await subscription.unsubscribe();
   }
 
-  /** Ends the subscription of the browser; the daemon ends its own with the session. Never rejects. */
+  /** Ends the subscription of the browser; the daemon removes its own with the session. Never rejects. */
   async forget(): Promise<void> {
     const subscription = await (await this.#manager())?.getSubscription().catch(() => null);
     await subscription?.unsubscribe().catch(() => false);

@@ -13,7 +13,7 @@ it.each([
     '{tool_args: true, max_bytes: 16385}',
     [
       warned('tool_args'),
-      'warning 2:47 audit.capture.max_bytes | a line stores at most 16384 bytes of a text; set max_bytes: 16384',
+      'warning 2:47 audit.capture.max_bytes | a line stores at most 16384 bytes of a string; set max_bytes: 16384',
     ],
   ],
 ])('contents in the log cause one warning: %s', (capture, expected) => {

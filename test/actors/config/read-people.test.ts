@@ -101,7 +101,7 @@ it.each([
   ],
   [
     'oncall: {ops: {}}',
-    'people.yaml:1:15: a rotation has people, who take turns, or shifts; write one of both',
+    'people.yaml:1:15: a rotation has people, who take turns, or shifts; write one of the two',
   ],
   [
     'oncall: {ops: {shifts: [{person: ann@example.com, days: [mon]}]}}',

@@ -13,7 +13,7 @@ import {
 } from '../../helpers/system-story.ts';
 import { openSystem, storeFiles, type TestSystem } from '../../helpers/test-system.ts';
 
-const text = 'the record of this task is damaged; what became of it stands in the audit log alone';
+const text = 'the record of this task is damaged; its outcome is only in the audit log';
 
 /** A system that is stopped with a task at work, one that waits and one that has ended. */
 async function stopped(): Promise<TestSystem> {

@@ -51,7 +51,7 @@ it('doctor fails a store that is older than its log, as the next start would, an
 it('doctor fails a lost store, and a log that lost lines', async () => {
   const { killed } = await twoEvents();
   const { store, log } = subjectIn(killed);
-  const message = `the audit log ${log} stands and its task store ${store} is lost: the next start abandons what waits in it`;
+  const message = `the audit log ${log} exists and its task store ${store} is lost: the next start abandons what waits in it`;
   for (const name of ['tasks.db', 'tasks.db-wal']) rmSync(join(killed, name), { force: true });
   rmSync(`${store}-shm`, { force: true });
   expect(await checkLog(subjectIn(killed))).toMatchObject({ status: 'fail', message });

@@ -106,7 +106,7 @@ it('a message above the budget fails its task before the model is called', async
   const { mock, agent } = await agentWith({ context_budget: 1_000 });
   const failed = await agent.post('/tasks/send', ask(`go ${'x'.repeat(8_000)}`));
   expect(textOf(failed)).toMatch(
-    /^the conversation is too long: what cannot be left out takes about 2\d\d\d tokens, and model\.context_budget is 1000; /,
+    /^the conversation is too long: what cannot be omitted takes about 2\d\d\d tokens, and model\.context_budget is 1000; /,
   );
   expect(mock.getRequests()).toEqual([]);
   expect(textOf(await agent.post('/tasks/send', ask('hello')))).toBe('Hello.');

@@ -38,7 +38,7 @@ it('progress continues from the hold when the tool reports, and never falls', ()
     {
       progressToken: 'p',
       progress: 2,
-      message: 'goes on (task t)',
+      message: 'continues (task t)',
       _meta: { ..._meta, 'holdpoint/waits': null },
     },
     { progressToken: 'p', progress: 7, total: 12, message: 'half', _meta },

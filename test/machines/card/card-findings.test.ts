@@ -57,8 +57,8 @@ describe('an agent card of either version', () => {
 
   it('an empty object has a finding for each required field', () => {
     expect(findingsOf({})).toEqual([
-      'error name must be a text',
-      'error version must be a text',
+      'error name must be a string',
+      'error version must be a string',
       'warning description is missing; A2A asks for it',
       'error defaultInputModes must be a list of texts',
       'error defaultOutputModes must be a list of texts',
@@ -70,7 +70,7 @@ describe('an agent card of either version', () => {
   });
 
   it.each<[string, JsonObject, string[]]>([
-    ['a name that is not a string', { name: 7 }, ['error name must be a text']],
+    ['a name that is not a string', { name: 7 }, ['error name must be a string']],
     [
       'a description that is not a string',
       { description: 7 },
@@ -89,9 +89,9 @@ describe('an agent card of either version', () => {
       { skills: ['refunds', skill, {}] },
       [
         'error skills[0] must be an object',
-        'error skills[2].id must be a text',
-        'error skills[2].name must be a text',
-        'error skills[2].description must be a text',
+        'error skills[2].id must be a string',
+        'error skills[2].name must be a string',
+        'error skills[2].description must be a string',
         'error skills[2].tags must be a list of texts',
       ],
     ],
@@ -164,7 +164,7 @@ describe('an agent card of version 0.3', () => {
       { additionalInterfaces: ['grpc', { url: 'https://x.example' }, { transport: 'GRPC' }] },
       [
         'error additionalInterfaces[0] must be an object',
-        'error additionalInterfaces[1].transport must be a text',
+        'error additionalInterfaces[1].transport must be a string',
         'error additionalInterfaces[2].url must be an http or https URL',
       ],
     ],
@@ -206,7 +206,7 @@ describe('an agent card of version 1.0', () => {
       [
         'error supportedInterfaces[1] must be an object',
         'error supportedInterfaces[2].url must be an http or https URL',
-        'error supportedInterfaces[2].protocolBinding must be a text',
+        'error supportedInterfaces[2].protocolBinding must be a string',
         'error supportedInterfaces[2].protocolVersion must be a version, such as 1.0',
       ],
     ],

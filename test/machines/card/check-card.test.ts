@@ -43,7 +43,7 @@ describe('an agent card', () => {
   });
 
   it.each<[string, JsonObject, string]>([
-    ['no name', { ...older, name: '' }, 'error name must be a text'],
+    ['no name', { ...older, name: '' }, 'error name must be a string'],
     [
       'no description',
       { ...older, description: '' },

@@ -137,7 +137,7 @@ describe('a notice about a held call', () => {
     [
       'an unknown end',
       { state: 'working' },
-      { kind: 'canceled', reason: 'the task went on without a decision', at: 9_000 },
+      { kind: 'canceled', reason: 'the task continued without a decision', at: 9_000 },
     ],
   ] as [string, Partial<EndedRecord>, object][])('states the end by %s', (_, record, outcome) => {
     expect(outcomeOf({ id: 'call-1', expiresAt: 1 }, ended(record))).toEqual(outcome);

@@ -285,11 +285,11 @@ describe('the failure of a task without a reason in its chart', () => {
       { kind: 'interrupted', text: 'interrupted by service restart' },
       {
         kind: 'interrupted',
-        text: 'interrupted: the outcome stands in the audit log alone',
+        text: 'interrupted: the outcome is only in the audit log',
       },
       {
         kind: 'internal',
-        text: 'the record of this task is damaged; what became of it stands in the audit log alone',
+        text: 'the record of this task is damaged; its outcome is only in the audit log',
       },
       { kind: 'internal', text: 'the task failed inside the service; its log says why' },
     ]);

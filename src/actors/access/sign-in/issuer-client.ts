@@ -29,7 +29,7 @@ export interface IssuerClientSettings {
   signedOutUri: string;
   /** Claims that are requested from the issuer's userinfo endpoint if the ID token lacks one of them. */
   wantedClaims: readonly string[];
-  /** Claims that identify a person; they stay those of the sign-in if the issuer leaves them out later. */
+  /** Claims that identify a person; they stay those of the sign-in if the issuer omits them later. */
   identityClaims: readonly string[];
   /** Allowed clock skew, in milliseconds. */
   skew: number;
@@ -108,7 +108,7 @@ export class IssuerClient {
 
   /**
    * Reads the claims of a person again: by the refresh token, otherwise from the userinfo endpoint. A claim that the
-   * endpoint leaves out is gone, unless it identifies the person. Returns `null` if the issuer refuses, such as for a
+   * endpoint omits is removed, unless it identifies the person. Returns `null` if the issuer refuses, such as for a
    * disabled person. Rejects if it does not answer.
    */
   async readAgain(

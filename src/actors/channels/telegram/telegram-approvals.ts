@@ -59,7 +59,7 @@ const words = {
   failed: 'The decision could not be recorded, so nothing was decided. Try again in a moment.',
   otherPerson: 'The question is for another person, so nothing was decided.',
   closed: 'This question is closed, so nothing was decided. Press the button again.',
-  noReason: 'A reason is needed, so nothing was decided. Reply with a text.',
+  noReason: 'A reason is needed, so nothing was decided. Reply with a message.',
   asked: 'Reply to the question with the reason.',
 } as const;
 
@@ -134,7 +134,7 @@ export class TelegramApprovals {
       log.warn({ error }, 'telegram: a decision could not be recorded');
       return words.failed;
     });
-    // Telegram refuses an answer after some minutes; the decision stands.
+    // Telegram refuses an answer after some minutes; the decision is kept.
     await this.#options.client
       .ask(
         'answer a button',

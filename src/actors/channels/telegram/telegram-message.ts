@@ -57,7 +57,7 @@ export function buttonsOf(notice: ApprovalNotice) {
   return { inline_keyboard: [[...approve, { text: 'Reject', callback_data: data.reject }]] };
 }
 
-/** Returns the data of both buttons of a deferral. */
+/** Returns the data of the two buttons of a deferral. */
 export function buttonData(deferralId: string): { approve: string; reject: string } {
   const digest = hash('sha256', deferralId, 'hex').slice(0, 32);
   return { approve: `approve:${digest}`, reject: `reject:${digest}` };

@@ -71,10 +71,10 @@ export function conditionWords(environment: readonly string[]): ConditionWord[] 
       about: 'under(path, folder): whether an absolute path is the folder or below it.',
     },
     { word: 'has(', type: 'bool', about: 'has(a.b): whether a member is present.' },
-    { word: 'size(', type: 'int', about: 'Length of a text, list or map.' },
+    { word: 'size(', type: 'int', about: 'Length of a string, list or map.' },
     { word: 'int(', type: 'int', about: 'Converts to a whole number.' },
     { word: 'double(', type: 'double', about: 'Converts to a number with decimals.' },
-    { word: 'string(', type: 'string', about: 'Converts to a text.' },
+    { word: 'string(', type: 'string', about: 'Converts to a string.' },
     { word: 'timestamp(', type: 'timestamp', about: 'Reads an RFC 3339 time.' },
     { word: 'duration(', type: 'duration', about: 'Reads a duration such as "1h".' },
   ];

@@ -212,7 +212,7 @@ function withLinearMatches(text: string, ast: ASTNode): string {
   );
 }
 
-/** Returns each call of `matches` with its literal pattern, and the places of both in the text. */
+/** Returns each call of `matches` with its literal pattern, and the places of the two in the text. */
 function matchesIn(node: ASTNode): { pattern: string; at: number; name: number }[] {
   const inside = childrenOf(node).flatMap(matchesIn);
   if (node.op !== 'rcall' || node.args[0] !== 'matches') return inside;

@@ -42,7 +42,7 @@ function faultIn(node: ASTNode, elements: ReadonlySet<string> | null): Expressio
   if (op === 'rcall') {
     const [name, receiver, operands] = args as [string, ASTNode, ASTNode[]];
     if (name === 'matches' && !isText(operands[0])) {
-      return fault(node, 'the pattern of matches() must be a text in quotes');
+      return fault(node, 'the pattern of matches() must be a string in quotes');
     }
     if (elements !== null && searching.has(name) && !isOfElement(receiver, elements)) {
       return fault(

@@ -15,7 +15,7 @@ export const lookAlikes: ReadonlyMap<string, string> = new Map(
 const reach = 24;
 
 /**
- * Returns whether a letter of another script stands in a word with Latin letters and has no neighbouring letter of its
+ * Returns whether a letter of another script is in a word with Latin letters and has no neighbouring letter of its
  * own script.
  */
 export function isAmongLatin(text: string, place: number): boolean {

@@ -26,7 +26,7 @@ export function readArgumentPath(text: string): PathReading {
 
 const strayBackslash: PathReading = {
   ok: false,
-  message: 'a backslash in a path stands before a dot or another backslash; write \\\\ for one',
+  message: 'a backslash in a path comes before a dot or another backslash; write \\\\ for one',
 };
 
 const emptyPart: PathReading = {

@@ -7,7 +7,7 @@ import { hashesOf } from './verify-chain.ts';
 
 const newline = Uint8Array.of(0x0a);
 
-/** Finds the lines of a log with these hashes; a line that is not valid is left out. Uses no Node APIs. */
+/** Finds the lines of a log with these hashes; an invalid line is omitted. Uses no Node APIs. */
 export async function linesWithHash(
   chunks: AsyncIterable<Uint8Array>,
   hashes: ReadonlySet<string>,

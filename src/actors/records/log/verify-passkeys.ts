@@ -4,7 +4,7 @@ import { passkeyText } from '../../../machines/governance/passkey.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 
 /**
- * Returns why a passkey in the claims of a receipt has not confirmed the decision that it stands with; `null` if each has.
+ * Returns why a passkey in the claims of a receipt has not confirmed its decision; `null` if each has.
  * The signature of the passkey covers the id of the call, its args_sha256 and the decision.
  */
 export async function passkeyFault(claims: JsonObject): Promise<string | null> {

@@ -317,7 +317,9 @@ function collectAll(saves: readonly PendingSave[]): Collected[] {
 
 function refusalOf(cause: unknown): Error {
   if (isUnkeepable(cause)) {
-    return new UnsavableError('the task holds a text that the database cannot keep', { cause });
+    return new UnsavableError('the task contains a string that the database cannot store', {
+      cause,
+    });
   }
   return new UnrecordedError('the task store cannot be written', { cause });
 }

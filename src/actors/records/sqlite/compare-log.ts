@@ -97,5 +97,5 @@ function isWritten(log: string): boolean {
 }
 
 function lost({ store, log }: StoreAndLog): string {
-  return `the audit log ${log} stands and its task store ${store} is lost: the next start abandons what waits in it`;
+  return `the audit log ${log} exists and its task store ${store} is lost: the next start abandons what waits in it`;
 }

@@ -164,6 +164,6 @@ class AheadReading {
 
 function unreadable(path: string): StoreError {
   return new StoreError(
-    `the task store is older than its audit log, and ${path} does not go on from what it knows; restore the log and the store that belong together, or move both away`,
+    `the task store is older than its audit log, and ${path} does not continue from its last line; restore the log and the store that belong together, or move both away`,
   );
 }

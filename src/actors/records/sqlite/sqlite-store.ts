@@ -155,7 +155,7 @@ export class SqliteStore implements TaskStore {
     return this.#audit.opening;
   }
 
-  /** Saves a task with the next commit, after a save of it that is pending. Rejects as the port says. */
+  /** Saves a task with the next commit, after a save of it that is pending. Rejects as the port does. */
   save(id: string, collect: () => TaskWrite): Promise<void> {
     const pending = this.#saves.get(id);
     if (pending !== undefined) {

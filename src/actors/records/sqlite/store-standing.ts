@@ -4,7 +4,7 @@ import { checkBuild, isUsable, versionOf } from './database.ts';
 import { ofOtherReleases } from './sqlite-task-rows.ts';
 import { readableFrom, schemaSteps } from './store-schema.ts';
 
-/** How a store stands to this release. */
+/** The compatibility of a store with this release. */
 export interface StoreStanding {
   version: number;
   /** False if only later releases can use the store. */
@@ -20,7 +20,7 @@ export interface StoreStanding {
 }
 
 /**
- * Returns how a store stands to this release; `null` if there is none. Reads only. Throws StoreError for a store
+ * Returns the compatibility of a store with this release; `null` if there is none. Reads only. Throws StoreError for a store
  * of a build before the first version.
  */
 export function storeStanding(path: string): StoreStanding | null {

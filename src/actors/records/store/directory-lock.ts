@@ -8,7 +8,7 @@ export class DirectoryLockedError extends Error {
 }
 
 /**
- * Locks a state folder; the operating system releases the lock when this process ends in any way. Throws
+ * Locks a state folder; the operating system releases the lock when this process exits in any way. Throws
  * DirectoryLockedError while another daemon holds it.
  */
 export function lockDirectory(directory: string): { release(): void } {

@@ -14,7 +14,7 @@ const busy = 5;
 
 /**
  * Locks a file that one daemon at a time may use, under any path: `<file>.lock` next to the resolved file. The
- * operating system releases the lock when this process ends in any way. Throws FileLockedError, which names the holder.
+ * operating system releases the lock when this process exits in any way. Throws FileLockedError, which names the holder.
  *
  * @param holder description of this process, shown to a second one
  * @param hint remedy shown to that process

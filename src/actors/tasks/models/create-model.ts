@@ -123,7 +123,7 @@ export function modelWithinBudget(model: LanguageModel, budget: ContextBudget): 
       if (fitted.kind === 'tooLong') {
         const needed = Math.ceil((fitted.tokens + always) * tokensPerEstimate);
         throw new ModelError(
-          `the conversation is too long: what cannot be left out takes about ${needed} tokens, and model.context_budget is ${budget.tokens}; send less at once, have the tools return less, or raise it if the model takes more`,
+          `the conversation is too long: what cannot be omitted takes about ${needed} tokens, and model.context_budget is ${budget.tokens}; send less at once, have the tools return less, or raise it if the model takes more`,
         );
       }
       const { leftOut, whole, tokens } = fitted;

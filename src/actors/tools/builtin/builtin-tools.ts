@@ -33,7 +33,7 @@ function fileEdit({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
   return builtinTool<Edit>({
     name: 'file_edit',
     description:
-      "Replaces a text in a file of the agent's folder by another. The old text must stand in the file exactly once, unless replace_all is set.",
+      "Replaces text in a file of the agent's folder. The old text must occur in the file exactly once, unless replace_all is set.",
     parameters: {
       type: 'object',
       properties: {
@@ -45,7 +45,7 @@ function fileEdit({ files }: Pick<BuiltinDependencies, 'files'>): Tool {
         old_text: {
           type: 'string',
           minLength: 1,
-          description: 'The text as it stands in the file, blanks and line ends included',
+          description: 'The exact text in the file, including blanks and line ends',
         },
         new_text: { type: 'string', description: 'What is to stand there instead' },
         replace_all: {
@@ -74,12 +74,12 @@ function edited(text: string, { old_text, new_text, replace_all = false }: Edit)
   if (places === 0) throw refused('argument old_text does not stand in the file; read it again');
   if (places > mostPlaces) {
     throw refused(
-      `argument old_text stands in the file more than ${mostPlaces} times; make it longer`,
+      `argument old_text occurs in the file more than ${mostPlaces} times; make it longer`,
     );
   }
   if (places > 1 && !replace_all) {
     throw refused(
-      `argument old_text stands in the file ${places} times; make it longer or set replace_all`,
+      `argument old_text occurs in the file ${places} times; make it longer or set replace_all`,
     );
   }
   const length = text.length + places * (new_text.length - old_text.length);

@@ -19,7 +19,7 @@ export function csvParse(): Tool {
           type: 'string',
           minLength: 1,
           maxLength: 1,
-          description: 'What stands between two values; a comma if omitted',
+          description: 'The separator of two values; a comma if omitted',
         },
         header: {
           type: 'boolean',
@@ -28,7 +28,7 @@ export function csvParse(): Tool {
         offset: {
           type: 'integer',
           minimum: 0,
-          description: 'How many rows to leave out before the first; 0 if omitted',
+          description: 'How many rows to skip; 0 if omitted',
         },
         limit: {
           type: 'integer',

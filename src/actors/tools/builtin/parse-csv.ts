@@ -42,7 +42,7 @@ function whyOf({ code, lines }: CsvError): string {
       return `a quoted value has no end${at}`;
     case 'CSV_INVALID_CLOSING_QUOTE':
     case 'INVALID_OPENING_QUOTE':
-      return `a quote stands in the middle of a value${at}; double it and quote the value`;
+      return `a quote is in the middle of a value${at}; double it and quote the value`;
     default:
       return `it is not well-formed${at}`;
   }

@@ -50,8 +50,7 @@ export function webFetch(): Tool {
         offset: {
           type: 'integer',
           minimum: 0,
-          description:
-            'How many characters of the text to leave out before the first; 0 if omitted',
+          description: 'How many characters of the text to skip; 0 if omitted',
         },
         limit: {
           type: 'integer',

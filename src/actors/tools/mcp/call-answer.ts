@@ -9,7 +9,7 @@ export type CallAnswer =
   | { kind: 'task'; task: ServerTask }
   | ServerQuestions;
 
-/** What a server of MCP 2026-07-28 asks before it goes on. */
+/** What a server of MCP 2026-07-28 asks before it continues. */
 export interface ServerQuestions {
   kind: 'questions';
   requests: JsonObject;

@@ -94,7 +94,7 @@ export class ServerTools {
     const { tools } = this.#parts;
     this.#withheld = new Map(offer.unusable.map(({ name, reason }) => [name, `it ${reason}`]));
     for (const { name, reason } of offer.unusable) {
-      this.#say(`mcp: the tool ${name} of ${server} is left out: it ${reason}`);
+      this.#say(`mcp: the tool ${name} of ${server} is omitted: it ${reason}`);
     }
     if (offer.isWithoutTools === true) {
       this.#say(`mcp: ${server} offers no tools (its greeting lacks the capability)`);

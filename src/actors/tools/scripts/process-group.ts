@@ -4,7 +4,7 @@ import { type Supervisor, supervisorOn } from './supervisor.ts';
 
 /**
  * Tracks process groups (`+ GROUP`, `- GROUP`) and kills the remaining ones when its input ends, which happens however
- * the daemon ends.
+ * the daemon exits.
  */
 const watcherCode = `
 trap '' HUP INT TERM

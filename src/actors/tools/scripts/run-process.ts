@@ -24,7 +24,7 @@ export type ProcessEnd =
 /**
  * Runs a program in its own process group and resolves when the group is gone.
  *
- * Processes left in the group are killed as soon as the program ends. Only a process that starts its own session
+ * Processes left in the group are killed as soon as the program exits. Only a process that starts its own session
  * escapes, and in a sandbox not even that. Rejects when the program cannot be started.
  */
 export async function runProcess(

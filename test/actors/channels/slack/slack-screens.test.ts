@@ -66,7 +66,7 @@ const messages: Record<string, ApprovalNotice> = {
   'A long argument': aNotice({ args: { note: letters + letters, amount: 40 } }),
   'A context of 3000 characters': aNotice({ context: letters }),
   'A context of more than 3000 characters': aNotice({ context: `${letters}k` }),
-  'A context that tries to be more than a text': aNotice({ context: trickyContext }),
+  'A context with markup': aNotice({ context: trickyContext }),
 };
 
 const ann = { name: 'ann@example.com', email: 'ann@example.com' };

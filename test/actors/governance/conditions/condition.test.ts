@@ -113,7 +113,7 @@ describe('a refused expression', () => {
     ['caller.claims.exists(k, k == "x")', unnamedClaim, 7],
     ['caller["claims"] == {}', unnamedClaim, 0],
     ['callr.email == "x"', 'Unknown variable: callr', 0],
-    ['args.note.matches(args.note)', 'the pattern of matches() must be a text in quotes', 0],
+    ['args.note.matches(args.note)', 'the pattern of matches() must be a string in quotes', 0],
     [
       'args.items.all(i, args.items.exists(j, i == j))',
       'exists() inside a macro must be called on the current element; move it out of the macro',

@@ -77,7 +77,7 @@ it.each(['$0', '$1', '${1}', '$n', '${n}', '$$2', '$', '$ 2', '$01'])(
 
 const emptyPart = 'a part of this path is empty; write keys and indexes with one dot between them';
 const backslash =
-  'a backslash in a path stands before a dot or another backslash; write \\\\ for one';
+  'a backslash in a path comes before a dot or another backslash; write \\\\ for one';
 
 it.each([
   ['', emptyPart],

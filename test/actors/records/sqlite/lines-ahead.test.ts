@@ -123,7 +123,7 @@ describe('a log that does not continue its store', () => {
   };
   const refused = (file: string | undefined) =>
     new StoreError(
-      `the task store is older than its audit log, and ${file} does not go on from what it knows; restore the log and the store that belong together, or move both away`,
+      `the task store is older than its audit log, and ${file} does not continue from its last line; restore the log and the store that belong together, or move both away`,
     );
 
   it('is refused where a line before others was changed, after any number of lines', async () => {

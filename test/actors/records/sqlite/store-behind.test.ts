@@ -26,7 +26,7 @@ import { keyOf } from '../log/log-of.ts';
 import { hearDisk } from './disk-steps.ts';
 import { eventsOf, verifyLog } from './whole-log.ts';
 
-const outcome = 'interrupted: the outcome stands in the audit log alone';
+const outcome = 'interrupted: the outcome is only in the audit log';
 const ts = '2026-07-01T09:00:00.000Z';
 
 async function open(

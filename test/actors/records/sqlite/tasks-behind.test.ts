@@ -6,7 +6,7 @@ import { aDecidedHold, aParkedTask, aTask, aWrite } from '../../../helpers/store
 import { aCall, digest } from '../../../helpers/task-fixtures.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
 
-const outcome = 'interrupted: the outcome stands in the audit log alone';
+const outcome = 'interrupted: the outcome is only in the audit log';
 const at = 60_000;
 const ts = '1970-01-01T00:01:00.000Z';
 const call = aCall({ args: { order: 7 } });

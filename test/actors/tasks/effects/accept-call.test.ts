@@ -63,7 +63,7 @@ describe('a call from a model', () => {
     ['{"amount": 1,}', 'are not valid JSON: wrong at character 13'],
     [
       '{"amount": 5, "to": {}, "amount": 500}',
-      'are not plain: a key stands twice in one object; send each key once',
+      'are not plain: a key is repeated in one object; send each key once',
     ],
     [
       '{"rate": 0.1000000000000000055511}',

@@ -77,7 +77,7 @@ describe('a model with a context budget', () => {
   it('is not asked when the request alone is too long with its instructions', async () => {
     const { told, next } = withinBudget(1_000, 'z'.repeat(4_000));
     await expect(next(conversationOf('refund'))).rejects.toThrow(
-      /^the conversation is too long: what cannot be left out takes about 10\d\d tokens, and model.context_budget is 1000; send less at once, have the tools return less, or raise it if the model takes more$/,
+      /^the conversation is too long: what cannot be omitted takes about 10\d\d tokens, and model.context_budget is 1000; send less at once, have the tools return less, or raise it if the model takes more$/,
     );
     expect(told).toEqual([]);
   });

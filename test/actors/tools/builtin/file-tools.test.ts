@@ -330,7 +330,7 @@ describe('file_edit', () => {
       'file_edit: argument old_text does not stand in the file; read it again',
     );
     await expect(edit(directory)).rejects.toThrow(
-      'file_edit: argument old_text stands in the file 2 times; make it longer or set replace_all',
+      'file_edit: argument old_text occurs in the file 2 times; make it longer or set replace_all',
     );
     expect(await edit(directory, { replace_all: true })).toBe('changed 2 places in a.txt');
     expect(readFileSync(join(directory, 'a.txt'), 'utf8')).toBe('$& $&');
@@ -347,7 +347,7 @@ describe('file_edit', () => {
   it('changes only as many places as it can without blocking', async () => {
     const directory = agentFolder({ 'a.txt': 'a'.repeat(1_000_001) });
     await expect(edit(directory, { old_text: 'a', replace_all: true })).rejects.toThrow(
-      'file_edit: argument old_text stands in the file more than 1000000 times; make it longer',
+      'file_edit: argument old_text occurs in the file more than 1000000 times; make it longer',
     );
   });
 

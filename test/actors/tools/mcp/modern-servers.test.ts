@@ -82,7 +82,7 @@ describe('a server of MCP 2026-07-28 over HTTP', () => {
     const { tools, warnings } = await connected(new PuppetFolder([]), [shop]);
     expect([...tools.keys()]).toEqual(['shop__echo', 'shop__odd']);
     expect(warnings()).toEqual([
-      'mcp: the tool list of shop is left out: it does not accept named arguments (its inputSchema has no type: object)',
+      'mcp: the tool list of shop is omitted: it does not accept named arguments (its inputSchema has no type: object)',
     ]);
   });
 

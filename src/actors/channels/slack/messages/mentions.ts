@@ -23,7 +23,7 @@ export class Mentions {
 
   /**
    * Returns Slack's markup that mentions the approvers of a call, on one line; `null` if the rule asks for none. A
-   * person who cannot be found is left out, because the message must not wait for that. Never rejects.
+   * person who cannot be found is omitted, because the message must not wait for that. Never rejects.
    */
   async of({ mention, approvers, taskId }: ApprovalRequest): Promise<string | null> {
     if (mention !== true || approvers === null) return null;

@@ -66,7 +66,7 @@ const speaking: Need[] = [
   { scope: 'im:history', purpose: 'to receive direct messages', severity: 'warning' },
   {
     scope: 'reactions:write',
-    purpose: 'with which it shows how an answer stands',
+    purpose: 'with which it shows the progress of an answer',
     severity: 'warning',
   },
   { scope: 'files:write', purpose: 'with which it sends long answers', severity: 'warning' },

@@ -20,7 +20,7 @@ export interface DifferenceLine {
   isCut: boolean;
 }
 
-/** A value as the page shows it. Nothing is left out of any kind. */
+/** A value as the page shows it. No part of any kind is omitted. */
 export type ShownValue =
   | { kind: 'plain'; text: string }
   | { kind: 'text'; lines: ShownLine[]; note: string; isCommand: boolean }

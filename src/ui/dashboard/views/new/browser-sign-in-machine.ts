@@ -38,7 +38,7 @@ export const browserSignInMachine = setup({
     tags: {} as 'unfinished',
   },
   actors: {
-    /** Starts a sign-in. Rejects with a sentence. */
+    /** Starts a sign-in. Rejects with a message. */
     start: fromPromise<SignInStartedJson, { provider: string }>(() =>
       Promise.reject(new Error('unstarted')),
     ),

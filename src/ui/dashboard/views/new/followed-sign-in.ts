@@ -52,7 +52,7 @@ export function followedSignIn({ client, workspace }: Pick<Dashboard, 'client' |
 }
 
 /**
- * Only a refusal of the server ends a sign-in. If the server is unreachable, it is asked again once the stream is back.
+ * A sign-in ends only if the server refuses it. If the server is unreachable, it is asked again once the stream is back.
  */
 function statusOf(error: unknown): SignInStatusJson | null {
   if (!(error instanceof ApiError) || error.status !== 404) return null;

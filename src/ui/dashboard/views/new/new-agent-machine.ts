@@ -69,9 +69,9 @@ export const newAgentMachine = setup({
   actors: {
     wizard: wizardMachine,
     signIn: browserSignInMachine,
-    /** Loads the options. Rejects with a sentence. */
+    /** Loads the options. Rejects with a message. */
     readOffer: fromPromise<WizardOffer>(() => Promise.reject(new Error('unread'))),
-    /** Creates the agent. Rejects with StepRefused, or with a sentence. */
+    /** Creates the agent. Rejects with StepRefused, or with a message. */
     create: fromPromise<CreatedJson, { answers: AgentAnswers }>(() =>
       Promise.reject(new Error('uncreated')),
     ),

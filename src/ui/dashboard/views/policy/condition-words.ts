@@ -9,10 +9,10 @@ export interface Completions {
 
 /** Methods of texts and lists in CEL. */
 const methods: readonly ConditionWordJson[] = [
-  { word: 'contains(', type: 'bool', about: 'Whether a text contains another.' },
-  { word: 'startsWith(', type: 'bool', about: 'Whether a text begins with another.' },
-  { word: 'endsWith(', type: 'bool', about: 'Whether a text ends with another.' },
-  { word: 'matches(', type: 'bool', about: 'Whether a text matches a pattern (RE2).' },
+  { word: 'contains(', type: 'bool', about: 'Whether a string contains another.' },
+  { word: 'startsWith(', type: 'bool', about: 'Whether a string begins with another.' },
+  { word: 'endsWith(', type: 'bool', about: 'Whether a string ends with another.' },
+  { word: 'matches(', type: 'bool', about: 'Whether a string matches a pattern (RE2).' },
   { word: 'size()', type: 'int', about: 'The length.' },
   { word: 'exists(', type: 'bool', about: 'exists(x, condition): whether an element fits.' },
   { word: 'all(', type: 'bool', about: 'all(x, condition): whether all elements fit.' },

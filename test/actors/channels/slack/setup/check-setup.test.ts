@@ -91,7 +91,7 @@ it('the check explains each missing scope', async () => {
     lacks('error', 'users:read.email', 'which checks whether a user is an approver'),
     lacks('warning', 'app_mentions:read', 'to receive mentions'),
     lacks('warning', 'im:history', 'to receive direct messages'),
-    lacks('warning', 'reactions:write', 'with which it shows how an answer stands'),
+    lacks('warning', 'reactions:write', 'with which it shows the progress of an answer'),
     lacks('warning', 'files:write', 'with which it sends long answers'),
     { severity: 'ok', subject: '#refunds', message: 'the bot is in #refunds' },
   ]);

@@ -10,7 +10,7 @@ it.each([
     'the environment variable TAVILY_API_KEY is not set',
     { kind: 'variable', name: 'TAVILY_API_KEY' },
   ],
-  ['service.yaml:4:3: egress.mode must be a text', { kind: 'configuration' }],
+  ['service.yaml:4:3: egress.mode must be a string', { kind: 'configuration' }],
   ['skills/till/SKILL.md:1:1: name is missing', { kind: 'configuration' }],
   [
     'port 8080 on 127.0.0.1 is taken by another program; name another with --port',

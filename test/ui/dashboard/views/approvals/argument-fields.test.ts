@@ -88,7 +88,7 @@ describe('a typed value', () => {
       { text: '[9007199254740993]' },
       'the number 9007199254740993 cannot be read without changing it; send it as a string.',
     ],
-    [{ text: '{"a": 1, "a": 2}' }, 'a key stands twice in one object; send each key once.'],
+    [{ text: '{"a": 1, "a": 2}' }, 'a key is repeated in one object; send each key once.'],
   ])('%j is a fault: %s', (field, fault) => {
     expect(typed(field)).toEqual({ args: null, faults: new Map([['a', fault]]) });
   });
