@@ -120,8 +120,13 @@ for (const [name, section] of Object.entries(sections)) {
   console.log(text);
 }
 if (wanted.length === 0) {
-  const path = join(import.meta.dirname, '../docs/benchmarks.md');
-  writeFileSync(path, withSections(readFileSync(path, 'utf8'), [report(), ...written]));
+  writeInto('../docs/benchmarks.md', written);
+  writeInto('figures.md', [report()]);
+}
+
+function writeInto(file: string, parts: readonly string[]): void {
+  const path = join(import.meta.dirname, file);
+  writeFileSync(path, withSections(readFileSync(path, 'utf8'), parts));
 }
 
 function report(): string {

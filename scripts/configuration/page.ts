@@ -128,7 +128,7 @@ function shownExample(key: Key): string {
   const { type, enum: choices, const: only } = key.schema;
   if (type === 'boolean' || choices !== undefined || only !== undefined) return '';
   const example = exampleOf(key);
-  return example === undefined ? '' : code(flow({ [key.path.at(-1) ?? '']: example }, false));
+  return example === undefined ? '' : code(flow(example, false));
 }
 
 /** What may be written, and after a semicolon the default, or that the key is required. */

@@ -31,8 +31,12 @@ function drawn(node: AnyStateNode, arrows: Arrow[]): string[] {
     return [`state "${label}" as ${idOf(node)} {`, ...indented(inside(node, arrows)), '}'];
   }
   const label = node.type === 'history' ? `history (${String(node.history)})` : node.key;
+  const isDrawn = arrows.some(
+    (arrow) => homeOf(arrow) === node.parent && (arrow.from === node || arrow.to === node),
+  );
+  const declaration = label === idOf(node) ? label : `state "${label}" as ${idOf(node)}`;
   return [
-    label === idOf(node) ? label : `state "${label}" as ${idOf(node)}`,
+    ...(label === idOf(node) && isDrawn ? [] : [declaration]),
     ...invoked.map((name) => `${idOf(node)} : invokes ${name}`),
   ];
 }
