@@ -83,10 +83,11 @@ try {
     '| Client | Connects and lists | Plain call | Held call, defaults | After a restart |',
   );
   console.log('|---|---|---|---|---|');
-  for (const row of [...rows.values(), ...hostRows.map((each) => each.row)]) {
-    const { title, listed, plain, held, restart } = row;
-    console.log(`| ${[title, listed, plain, held, restart].join(' | ')} |`);
-  }
+  const all = [...rows.values(), ...hostRows.map((each) => each.row)];
+  const cells = ({ listed, plain, held, restart }: Row) =>
+    [listed, plain, held, restart].join(' | ');
+  for (const [same, alike] of Map.groupBy(all, cells))
+    console.log(`| ${alike.map(({ title }) => title).join('; ')} | ${same} |`);
 } finally {
   await agent.stop();
 }

@@ -125,7 +125,7 @@ describe('settings with other content', () => {
     ['{\n  "model": "opus",\n  oops\n}', /settings\.json:3:3: the settings are no JSON: /],
     ['{"model": "opus"', /settings\.json:1:17: the settings are no JSON: /],
     ['[]', /settings\.json:1:1: the settings are no object/],
-    ['{"a": 1, "a": 2}', /settings\.json:1:1: a key of the settings stands twice/],
+    ['{"a": 1, "a": 2}', /settings\.json:1:1: a key of the settings is repeated/],
     [
       '{"id": 2512292042121000001}',
       /settings\.json:1:1: a number of the settings would be rounded/,

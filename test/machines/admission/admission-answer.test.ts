@@ -61,9 +61,9 @@ describe('the answer of an admission platform', () => {
     ['{"decision":"deny "}', 'the decision is neither admit nor deny'],
     ['{"decision":1}', 'the decision is neither admit nor deny'],
     ['{"decision":["deny"]}', 'the decision is neither admit nor deny'],
-    ['{"decision":"deny","reason":1}', 'the reason, the scope or the window is not a text'],
-    ['{"decision":"deny","scope":[]}', 'the reason, the scope or the window is not a text'],
-    ['{"decision":"deny","window":{}}', 'the reason, the scope or the window is not a text'],
+    ['{"decision":"deny","reason":1}', 'the reason, the scope or the window is not a string'],
+    ['{"decision":"deny","scope":[]}', 'the reason, the scope or the window is not a string'],
+    ['{"decision":"deny","window":{}}', 'the reason, the scope or the window is not a string'],
   ])('%s is invalid', (body, text) => {
     expect(readAnswer(body)).toEqual({ kind: 'fault', text });
   });
