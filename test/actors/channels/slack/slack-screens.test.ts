@@ -141,9 +141,12 @@ const newer = 'https://acme.slack.com/archives/C0REFUNDS1/p1782896400000200';
 function page(): string {
   const inWords = (notice: ApprovalNotice): string => messageInWords(messageOf(notice, look));
   const first = inWords(aNotice());
+  const approved = inWords(aNotice({}, endings.approved));
   const shown = Object.entries(messages).map(([title, notice], index) => {
     const text = inWords(notice);
-    return `### ${title}\n\n${boxed(index === 0 ? text : withoutRepeats(text, first))}`;
+    const isBase = index === 0 || text === approved;
+    const rest = isBase && index > 0 ? withoutRepeats(text, first, '') : text;
+    return `### ${title}\n\n${boxed(isBase ? rest : withoutRepeats(withoutRepeats(text, first, ''), approved, 'A'))}`;
   });
   const place = {
     deferralId: aRequest().deferralId,
@@ -155,7 +158,7 @@ function page(): string {
     '# What Slack shows',
     'Reference. For people who approve in [Slack](slack.md) or set it up: look up each message and form of an approval, block by block. ' +
       'A test writes this page. The dashboard is at `http://localhost:4200` here; without one, messages have no link to it. ' +
-      '`…3-6` stands for the lines 3 to 6 of the first message.',
+      '`…3-6` stands for the lines 3 to 6 of the first message, `…A6` for line 6 of *Approved* in full.',
     '## Messages',
     ...shown,
     `### Posted twice, and not the one that counts\n\n${boxed(messageInWords(supersededMessage(aNotice(), newer)))}`,
@@ -174,13 +177,13 @@ function page(): string {
   ].join('\n\n');
 }
 
-/** Replaces lines that stand in the first message in the same order by `…` and their numbers there. */
-function withoutRepeats(text: string, first: string): string {
+/** Replaces lines of another message, in the same order, by `…`, its name and their numbers there. */
+function withoutRepeats(text: string, first: string, name: string): string {
   const known = first.split('\n');
   const lines: string[] = [];
   let run: [from: number, to: number] | null = null;
   const end = (): void => {
-    if (run !== null) lines.push(run[0] === run[1] ? `…${run[0]}` : `…${run[0]}-${run[1]}`);
+    if (run !== null) lines.push(`…${name}${run[0] === run[1] ? run[0] : `${run[0]}-${run[1]}`}`);
     run = null;
   };
   for (const line of text.split('\n')) {
