@@ -10,32 +10,26 @@ export function errorsPage(root: string): string {
   const files = globSync(['src/**/*.ts', 'packages/client/*.ts'], { cwd: root }).filter(
     (file) => !file.startsWith('src/ui/'),
   );
-  const thrown = files.toSorted().flatMap((file) => {
-    const surface = file.startsWith('src/dashboard/') ? 'dashboard' : 'agent';
-    return thrownIn(readFileSync(join(root, file), 'utf8'), file).map((one) => ({
-      ...one,
-      surface,
-    }));
-  });
-  const of = (kind: Thrown['kind'], surface?: string): Thrown[] =>
-    thrown.filter((one) => one.kind === kind && (surface === undefined || one.surface === surface));
+  const thrown = files
+    .toSorted()
+    .flatMap((file) => thrownIn(readFileSync(join(root, file), 'utf8'), file));
+  const of = (kind: Thrown['kind']): Thrown[] => thrown.filter((one) => one.kind === kind);
   const rpc = of('rpc').map((one) => ({ ...one, code: rpcCodeOf(one.code) }));
   return `# Errors
 
-Reference. For readers of an error message: find the status, code or class that it belongs to. \`npm run errors\` generates this page from
+Reference. For readers of an error: find the meaning of its code. \`npm run errors\` generates this page from
 the code; \`…\` is a value. Every route can also return [401, 402, 413, 415, 429 and 503](contract/transports.md#errors).
 
 ## HTTP of an agent
 
-The body of an error is \`{error, code, …}\`. Compare \`code\`, which is stable; \`error\` is for people. Each code has one status. Below it stand
-its messages.
+The body of an error is \`{error, code, …}\`. Compare \`code\`, which is stable and has one status; \`error\` is for people, with the details.
 
-${problems(of('http', 'agent'), agentErrorCodes)}
+${problems(agentErrorCodes)}
 ## HTTP of the dashboard
 
 It also returns the codes of its agents.
 
-${problems(of('http', 'dashboard'), dashboardCodes)}
+${problems(dashboardCodes)}
 ## JSON-RPC
 
 ${groups(rpc)}
@@ -49,9 +43,7 @@ Exit codes: ${Object.entries(exitCodes)
     .join(', ')}. With \`--json\` a failure is \`{error: {code, message, hint}}\`.
 
 ${groups(of('command'))}
-## Error classes
-
-${classes(of('class'))}`;
+`;
 }
 
 function rpcCodeOf(code: string): string {
@@ -63,17 +55,13 @@ const dashboardCodes = (Object.keys(errorCodes) as ErrorCode[]).filter(
   (code) => !(agentErrorCodes as ErrorCode[]).includes(code),
 );
 
-/** Lists each code of a surface with its status, its meaning and its messages. */
-function problems(rows: readonly Thrown[], codes: readonly ErrorCode[]): string {
-  const used = rows.flatMap(({ code }) => (code in errorCodes ? [code as ErrorCode] : []));
-  const lists = [...new Set([...codes, ...used])].toSorted().map((code) => {
+/** Lists each code of a surface with its status and its meaning. */
+function problems(codes: readonly ErrorCode[]): string {
+  const lines = codes.toSorted().map((code) => {
     const [status, meaning] = errorCodes[code];
-    // A message that only repeats the code is left out.
-    const texts = rows.filter((row) => row.code === code && row.text.replaceAll(' ', '_') !== code);
-    return `\`${code}\` (${status}): ${meaning}\n${texts.length === 0 ? '' : `\n${items(texts)}\n`}`;
+    return `- \`${code}\` (${status}): ${meaning}\n`;
   });
-  const others = rows.filter(({ code }) => code === '');
-  return `${lists.join('\n')}${others.length === 0 ? '' : `\nother:\n\n${items(others)}\n`}`;
+  return lines.join('');
 }
 
 function items(rows: readonly Thrown[]): string {
@@ -90,15 +78,4 @@ function groups(rows: readonly Thrown[]): string {
     return `${code}:\n\n${items(group)}\n`;
   });
   return lists.toSorted().join('\n');
-}
-
-function classes(rows: readonly Thrown[]): string {
-  const lines = rows.map(({ code, text }) => `- \`${code}\`: ${firstSentence(text)}\n`);
-  return [...new Set(lines)].toSorted().join('');
-}
-
-/** What a class means; further sentences are rules for authors of its messages. */
-function firstSentence(text: string): string {
-  const [first = ''] = text.replaceAll('\n', ' ').split(/; the message|(?<=[a-z)\]])\. (?=[A-Z])/);
-  return `${first.replace(/\.$/, '')}.`;
 }

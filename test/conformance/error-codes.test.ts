@@ -67,7 +67,7 @@ describe('an error of an agent', () => {
     });
   });
 
-  it('is unsupported_media_type for a text', async () => {
+  it('is unsupported_media_type for a string', async () => {
     const headers = { 'content-type': 'text/plain' };
     const { status, body } = await agent.post('/tasks/send', 'hello', headers);
     expect([status, body.code]).toEqual([415, 'unsupported_media_type']);

@@ -25,7 +25,6 @@ A sample. It shows each kind of arrow.
 \`\`\`mermaid
 stateDiagram-v2
   state "any state" as anyState
-  idle
   state "working" as working {
     state "looking" as working_looking
     working_looking : invokes look
@@ -44,7 +43,6 @@ stateDiagram-v2
     --
     state "right" as both_right
   }
-  ended
   [*] --> idle
   anyState --> ended : sample.stop
   idle --> working : sample.go [isReady]

@@ -79,7 +79,7 @@ describe('docs', () => {
 
   it.each([
     ['govenance', 'did you mean holdpoint docs governance?'],
-    ['monotone', 'did you mean holdpoint docs configuration#securityintent_alignment?'],
+    ['max_failed_turns', 'did you mean holdpoint docs configuration#model?'],
     ['xyzzyxyzzy', 'list the pages with holdpoint docs'],
   ])('names the nearest page to %s', async (asked, hint) => {
     expect(await holdpointHere(['docs', asked])).toEqual({
