@@ -17,7 +17,7 @@ export function errorsPage(root: string): string {
   const rpc = of('rpc').map((one) => ({ ...one, code: rpcCodeOf(one.code) }));
   return `# Errors
 
-Reference. For readers of an error: find the meaning of its code. \`npm run errors\` generates this page from
+Reference. For readers of an error: find the meaning of its code or class. \`npm run errors\` generates this page from
 the code; \`…\` is a value. Every route can also return [401, 402, 413, 415, 429 and 503](contract/transports.md#errors).
 
 ## HTTP of an agent
@@ -43,7 +43,9 @@ Exit codes: ${Object.entries(exitCodes)
     .join(', ')}. With \`--json\` a failure is \`{error: {code, message, hint}}\`.
 
 ${groups(of('command'))}
-`;
+## Error classes
+
+${classes(of('class'))}`;
 }
 
 function rpcCodeOf(code: string): string {
@@ -59,9 +61,9 @@ const dashboardCodes = (Object.keys(errorCodes) as ErrorCode[]).filter(
 function problems(codes: readonly ErrorCode[]): string {
   const lines = codes.toSorted().map((code) => {
     const [status, meaning] = errorCodes[code];
-    return `- \`${code}\` (${status}): ${meaning}\n`;
+    return `\`${code}\` (${status}): ${meaning}\n`;
   });
-  return lines.join('');
+  return lines.join('\n');
 }
 
 function items(rows: readonly Thrown[]): string {
@@ -78,4 +80,15 @@ function groups(rows: readonly Thrown[]): string {
     return `${code}:\n\n${items(group)}\n`;
   });
   return lists.toSorted().join('\n');
+}
+
+function classes(rows: readonly Thrown[]): string {
+  const lines = rows.map(({ code, text }) => `- \`${code}\`: ${firstSentence(text)}\n`);
+  return [...new Set(lines)].toSorted().join('');
+}
+
+/** What a class means; further sentences are rules for authors of its messages. */
+function firstSentence(text: string): string {
+  const [first = ''] = text.replaceAll('\n', ' ').split(/; the message|(?<=[a-z)\]])\. (?=[A-Z])/);
+  return `${first.replace(/\.$/, '')}.`;
 }

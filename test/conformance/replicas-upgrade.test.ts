@@ -55,7 +55,7 @@ describe('an upgrade of three daemons, one after the other,', () => {
           expect((await any().get(`/tasks/${id}`)).body.status?.state).toBe('deferred');
         }, patient);
         statuses.push((await any().decide(id, approval)).status);
-        // While a daemon starts, calls go on without taking the machine from it.
+        // While a daemon starts, calls continue without taking the machine from it.
         await setTimeout(20);
       }
     };

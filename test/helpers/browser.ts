@@ -132,7 +132,7 @@ export async function seeWhole(page: Page): Promise<Locator> {
 }
 
 /**
- * Waits until a page shows what it will go on showing: in the middle of a fade a colour is neither of the two that a
+ * Waits until a page has its final look: in the middle of a fade a colour is neither of the two that a
  * person sees, and a call that has just appeared takes no decision yet, which pales its buttons.
  */
 export async function atRest(page: Page): Promise<void> {
