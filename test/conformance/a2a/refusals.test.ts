@@ -1,11 +1,12 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import type { ErrorCode } from '../../../src/http/wire/error-codes.ts';
 import { denial, says, startFakePlatform } from '../../actors/access/admission/fake-platform.ts';
 import type { AgentClient, Answer } from '../../helpers/agent-client.ts';
+import type { ServiceSettings } from '../../helpers/agent-folder.ts';
 import { rawRequest } from '../../helpers/raw-request.ts';
-import { startTestAgent } from '../../helpers/test-agent.ts';
+import { launchAgent, startTestAgent, type TestAgent } from '../../helpers/test-agent.ts';
 import { startTestSurface } from '../../helpers/test-surface.ts';
 import { SurfaceRoutes } from '../surface-routes.ts';
 import { refusedAtDoor } from './wire-surfaces.ts';
@@ -74,8 +75,16 @@ interface Refusal {
 }
 
 const guarded = { auth: { required: true } };
-const open = () => startTestAgent();
+const open = oneOf();
+const closed = oneOf(guarded);
 const limited = { server: { rate_limit: { write_rps: 0.001, write_burst: 1 } } } as object;
+
+/** Starts one agent for all rows that ask for it: it forgets what it has refused. */
+function oneOf(settings: ServiceSettings = {}): () => Promise<TestAgent> {
+  let started: Promise<TestAgent> | undefined;
+  afterAll(async () => (await started)?.close());
+  return () => (started ??= launchAgent(settings));
+}
 
 const parseError = (message: string) => ({
   status: 200,
@@ -91,7 +100,7 @@ const refusals: Record<string, Refusal> = {
       message: 'send a bearer token in the Authorization header',
     },
     headers: { 'www-authenticate': 'Bearer' },
-    provoke: async (surface) => post(await startTestAgent(guarded), surface),
+    provoke: async (surface) => post(await closed(), surface),
   },
   'no admission': {
     status: 402,
@@ -325,7 +334,7 @@ const formOf: [path: RegExp, form: Form][] = [
 const openWays = /^GET \/(healthz|readyz|\.well-known\/.*|openapi\.json|)$/;
 
 it('every method is refused in the form of its surface', async () => {
-  const agent = await startTestAgent(guarded);
+  const agent = await closed();
   const said = { error: 'unauthorized', message: expect.any(String) };
   const unknown: string[] = [];
   for (const way of new SurfaceRoutes().all()) {
