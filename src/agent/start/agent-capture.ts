@@ -34,14 +34,11 @@ export const usualVariables: readonly string[] = [
  */
 export function createAgentScrub(parts: CaptureParts): (text: string) => string {
   const values = knownSecrets(parts);
-  let detect: ((text: string) => string) | null = null;
   let token: string | null = null;
   return (text) => {
     // The token is created after the store opens and before the first caller is admitted.
     token ??= runtimeToken(parts.directory);
-    // Compiled on first use: the rules are slow to compile, and many agents start without any task to run.
-    detect ??= secretDetector();
-    return detect(redactSecrets(text, [...values, token]));
+    return secretDetector()(redactSecrets(text, [...values, token]));
   };
 }
 
@@ -53,7 +50,18 @@ export function createAgentCapture(
   return createCapture(audit.capture, () => scrub);
 }
 
+let detector: ((text: string) => string) | null = null;
+
+/**
+ * Compiled on first use and once in a process: the rules are slow to compile, and many agents start without any task to
+ * run.
+ */
 function secretDetector(): (text: string) => string {
+  detector ??= compiledDetector();
+  return detector;
+}
+
+function compiledDetector(): (text: string) => string {
   const none = { deny_commands: [], deny_prompts: [], deny_output: [], denied_tools: [] };
   const compiled = compileGuardrails({ ...none, redact: ['secrets'] });
   if (!compiled.ok) throw new Error('the built-in redaction rules do not compile');
