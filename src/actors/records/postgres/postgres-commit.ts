@@ -1,8 +1,6 @@
 import type { PoolClient } from 'pg';
 import { isFinal, type TaskState } from '../../../machines/domain/task.ts';
-import { openHoldOf } from '../store/open-holds.ts';
-import { approversOf, ownerColumns } from '../store/task-owners.ts';
-import { columnsOf } from '../store/task-row.ts';
+import { rowOf } from '../store/task-row.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import { appendLog } from './append-log.ts';
 import type { Batch, Before, CommitPorts } from './commit-batch.ts';
@@ -99,32 +97,6 @@ async function put(
     for (const { id } of result.rows) done.add(id);
   }
   return writes.filter(({ change }) => done.has(change.task.id));
-}
-
-function rowOf(change: TaskWrite['change']) {
-  const { task } = change;
-  const { brief, contents } = columnsOf(task);
-  const [owner_org, owner] = ownerColumns(task);
-  return {
-    id: task.id,
-    state: task.state,
-    revision: task.revision,
-    changed_at: task.changedAt,
-    deadline_at: task.wakeAt,
-    deferral_id: task.deferral?.id ?? null,
-    machine_version: change.machineVersion,
-    audit_seq: change.auditSeq,
-    started_call: change.startedCall,
-    task: brief,
-    snapshot: change.snapshot,
-    context_id: task.contextId,
-    contents,
-    approvers: approversOf(task),
-    owner_org,
-    owner,
-    expires_at: task.deferral?.expiresAt ?? null,
-    open_hold: openHoldOf(task),
-  };
 }
 
 async function putJobs(

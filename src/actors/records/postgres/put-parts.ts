@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
+import { askingsOf, endedOf } from '../store/approval-askings.ts';
 import { mostStates, writeStates } from '../store/kept-states.ts';
 import { approversOf } from '../store/task-owners.ts';
 import type { TaskWrite } from '../store/task-store.ts';
-import { askingsOf, endedOf } from './approval-askings.ts';
 import type { Before } from './commit-batch.ts';
 import { parameterOf } from './parameter-of.ts';
 

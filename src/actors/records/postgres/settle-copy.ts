@@ -7,14 +7,9 @@ import { recordedEvent } from '../log/recorded-event.ts';
 import type { RestoredStore } from '../store/audit-opening.ts';
 import { endOfTask, taskInStore } from '../store/end-of-task.ts';
 import { isHoldDue, restoredHold } from '../store/hold-write.ts';
-import {
-  delegationEnded,
-  isWarned,
-  restoredEvent,
-  restoredWarning,
-} from '../store/restored-events.ts';
+import { delegationEnded, restoredEvent, withWarning } from '../store/restored-events.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { StoredTask, TaskChange } from '../store/task-rows.ts';
+import type { StoredTask } from '../store/task-rows.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import { databaseError } from './database-error.ts';
 import { tablesIdentity } from './known-schema.ts';
@@ -77,7 +72,7 @@ async function settle(
     return endOfTask(task, stored, { at, failure: restoredWhileRunning });
   });
   const waiting = await changeEach(store, `state = 'deferred'`, (stored) => {
-    const warned = withWarning(stored, restoredWarning(backupAt));
+    const warned = withWarning(stored, backupAt);
     return warned === null ? null : { change: warned, events: [] };
   });
   const holds = await changeEach(store, isHoldDue, (stored) =>
@@ -138,20 +133,6 @@ async function changeEach(
     );
   }
   return changed;
-}
-
-/** Returns a waiting task whose approvers are warned; `null` if they are, or if its row is unreadable. */
-function withWarning(stored: StoredTask, warning: string): TaskChange | null {
-  const { task, snapshot, unreadable, ...kept } = stored;
-  const { deferral } = task;
-  if (unreadable !== undefined || deferral === null || isWarned(deferral.context)) return null;
-  const context = `${warning}${deferral.context}`;
-  return {
-    ...kept,
-    task: { ...task, deferral: { ...deferral, context } },
-    expected: task.revision,
-    snapshot: JSON.stringify(snapshot),
-  };
 }
 
 /** Ends what people and callers may have withdrawn since the copy: rights, and receivers of push notifications. */

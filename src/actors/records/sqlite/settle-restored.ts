@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { restoredWhileRunning } from '../../../machines/task/failure-of.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { RestoredStore } from '../store/audit-opening.ts';
-import { delegationEnded, restoredEvent, restoredWarning } from '../store/restored-events.ts';
+import { delegationEnded, restoredEvent, withWarning } from '../store/restored-events.ts';
 import type { RestoredMark } from './restored-mark.ts';
 import type { SqliteTaskRows } from './sqlite-task-rows.ts';
 import { TasksBehind } from './tasks-behind.ts';
@@ -25,7 +25,7 @@ export function settleRestored(
   const running = new TasksBehind(rows);
   if (hasOldLog) running.takeRunning();
   const { tasks: ended, holds, events } = running.end(at, restoredWhileRunning);
-  const waiting = hasOldLog ? warnApprovers(database, backupAt) : 0;
+  const waiting = hasOldLog ? warnApprovers(database, rows, backupAt) : 0;
   const grants = change(database, 'UPDATE grants SET is_suspended = 1');
   const pushTargets = change(database, 'DELETE FROM push_targets');
   change(database, 'DELETE FROM web_sessions');
@@ -52,12 +52,15 @@ function endDelegations(database: DatabaseSync, at: number): AuditEvent[] {
     });
 }
 
-/** The context is what every approval surface shows; the triggers of the notices see the change. */
-function warnApprovers(database: DatabaseSync, backupAt: number): number {
-  const update = database.prepare(`UPDATE tasks
-    SET task = json_replace(task, '$.deferral.context', ?1 || (task ->> '$.deferral.context'))
-    WHERE state = 'deferred' AND json_valid(task)`);
-  return Number(update.run(restoredWarning(backupAt)).changes);
+/** The context is what every approval surface shows. */
+function warnApprovers(database: DatabaseSync, rows: SqliteTaskRows, backupAt: number): number {
+  const waiting = database.prepare(`SELECT id FROM tasks WHERE state = 'deferred'`).all();
+  const warned = waiting.flatMap(({ id }) => {
+    const stored = rows.readNow(String(id));
+    return (stored && withWarning(stored, backupAt)) ?? [];
+  });
+  for (const change of warned) rows.write(change);
+  return warned.length;
 }
 
 function change(database: DatabaseSync, sql: string): number {

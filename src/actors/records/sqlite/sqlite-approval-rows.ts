@@ -5,7 +5,6 @@ import {
   type EndedRecord,
   noticeOf,
 } from '../../../machines/channels/notice-of.ts';
-import type { DecidedCall } from '../../../machines/domain/task.ts';
 import type {
   ApprovalBacklog,
   ApprovalRow,
@@ -13,13 +12,9 @@ import type {
   ApprovalSlot,
   ApprovalWrite,
 } from '../store/approval-rows.ts';
-import { deadline } from './approval-schema.ts';
 import { inTransaction } from './in-transaction.ts';
 
-/**
- * Approval notices in SQLite. Triggers write the rows in the commit that parks a task, changes what its approvers see
- * or ends its wait.
- */
+/** Approval notices in SQLite. `TaskParts` writes the rows, and this class what happens to their messages. */
 export class SqliteApprovalRows implements ApprovalRows {
   readonly #database: DatabaseSync;
   readonly #sql;
@@ -95,11 +90,6 @@ export class SqliteApprovalRows implements ApprovalRows {
     }
   }
 
-  /** Adds the outcomes of approved calls to their notices, within the commit that makes them known. */
-  addOutcomes(decided: readonly DecidedCall[]): void {
-    for (const { id, outcome } of decided) this.#sql.addOutcome.run(id, JSON.stringify(outcome));
-  }
-
   /** Counts due rows by adapter. */
   async backlog(): Promise<ApprovalBacklog[]> {
     return this.#sql.backlog.all().map((row) => ({
@@ -111,7 +101,7 @@ export class SqliteApprovalRows implements ApprovalRows {
   }
 }
 
-/** Safe to cast: the columns contain only values written by the triggers and `keep`. */
+/** Safe to cast: the columns contain only values written by `TaskParts` and `keep`. */
 function rowOf(row: Record<string, SQLOutputValue>): ApprovalRow {
   const asked = parsed<AskedRecord>(row['asked']) as AskedRecord;
   return {
@@ -148,14 +138,11 @@ function prepare(database: DatabaseSync) {
     nextDue: sql(`SELECT ${columns} FROM approval_notices
       WHERE due = 1 AND adapter = ? AND target = ? AND is_posted = ?
         AND position NOT IN (SELECT value FROM json_each(?))
-      ORDER BY ${deadline}, position LIMIT 1`),
+      ORDER BY expires_at, position LIMIT 1`),
     keep: sql(`UPDATE approval_notices SET ref = coalesce(?3, ref), told = ?4, is_closed = ?5,
       is_posted = is_posted OR ?3 IS NOT NULL, due = NOT ?5 AND version > ?2 WHERE position = ?1`),
-    addOutcome: sql(`UPDATE approval_notices SET ended = json_set(ended, '$.outcome', json(?2)),
-      version = version + 1, due = is_posted, is_closed = NOT is_posted
-      WHERE deferral_id = ?1 AND ended IS NOT NULL`),
     backlog: sql(`SELECT adapter, sum(is_posted = 0) AS unposted, sum(is_posted) AS stale,
-        min(asked ->> '$.deferral.requestedAt') AS oldest
+        min(requested_at) AS oldest
       FROM approval_notices WHERE due = 1 GROUP BY adapter ORDER BY adapter`),
   };
 }

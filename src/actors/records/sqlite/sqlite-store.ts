@@ -279,7 +279,6 @@ export class SqliteStore implements TaskStore {
         const write = collected(id, collect);
         if (write instanceof Error) refused.set(id, write);
         else if (this.rows.write(write.change)) {
-          this.approvals.addOutcomes(write.change.outcomes ?? []);
           events.push(...write.events);
         } else refused.set(id, new ConflictError(`task ${id} was changed by another process`));
       }

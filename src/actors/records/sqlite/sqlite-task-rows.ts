@@ -1,13 +1,15 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { OpenHoldState } from '../../../machines/domain/hold.ts';
 import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
 import { isHoldDue } from '../store/hold-write.ts';
-import { countOpenHolds, openHoldOf } from '../store/open-holds.ts';
-import { approversOf, columnsOfOwner, ownerColumns } from '../store/task-owners.ts';
+import { countOpenHolds } from '../store/open-holds.ts';
+import { columnsOfOwner } from '../store/task-owners.ts';
 import {
-  columnsOf,
   isKnown as known,
+  taskColumns as names,
+  rowOf,
   storedTaskOf,
+  type TaskColumns,
   taskOf,
   wholeColumns,
 } from '../store/task-row.ts';
@@ -24,6 +26,7 @@ import { SqliteSessionRows } from './sqlite-session-rows.ts';
 import { SqliteStateRows } from './sqlite-state-rows.ts';
 import { SqliteTaskListing } from './sqlite-task-listing.ts';
 import { StateCounts } from './state-counts.ts';
+import { type PartColumns, TaskParts } from './task-parts.ts';
 
 const final = `('completed', 'failed', 'canceled')`;
 
@@ -40,6 +43,9 @@ export class SqliteTaskRows implements TaskRows {
   readonly states: SqliteStateRows;
   readonly #sql;
   readonly #counts: StateCounts;
+  readonly #parts: TaskParts;
+  /** Statements by the columns that they set. */
+  readonly #updates = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -49,6 +55,7 @@ export class SqliteTaskRows implements TaskRows {
     this.states = new SqliteStateRows(database);
     this.#sql = prepare(database);
     this.#counts = new StateCounts(database);
+    this.#parts = new TaskParts(database);
   }
 
   /**
@@ -67,32 +74,35 @@ export class SqliteTaskRows implements TaskRows {
   }
 
   #put(change: TaskChange): boolean {
-    const { task } = change;
-    const { brief, contents } = columnsOf(task);
-    const values = [
-      task.state,
-      task.revision,
-      task.changedAt,
-      task.wakeAt,
-      task.deferral?.id ?? null,
-      change.machineVersion,
-      change.auditSeq,
-      change.startedCall,
-      brief,
-      change.snapshot,
-      task.contextId,
-      contents,
-      approversOf(task),
-      task.deferral?.expiresAt ?? null,
-      openHoldOf(task),
-      task.id,
-    ];
-    if (change.expected === 0)
-      return isDone(this.#sql.insert.run(...values, ...ownerColumns(task)));
-    const isWritten = isDone(this.#sql.update.run(...values, change.expected));
-    // Only a new run can change the owner.
-    if (isWritten && task.owner !== undefined) this.#sql.own.run(...ownerColumns(task), task.id);
-    return isWritten;
+    const { task, expected, outcomes = [] } = change;
+    const columns = rowOf(change);
+    const before =
+      expected === 0 ? null : (this.#sql.before.get(task.id, expected) as Before | undefined);
+    if (before === undefined) return false;
+    const position = before === null ? this.#insert(columns) : this.#update(columns, before);
+    if (position === null) return false;
+    this.#parts.put(task, position, before, columns);
+    this.#parts.addOutcomes(outcomes);
+    return true;
+  }
+
+  #insert(columns: TaskColumns): number | null {
+    const { changes, lastInsertRowid } = this.#sql.insert.run(...Object.values(columns));
+    return Number(changes) === 1 ? Number(lastInsertRowid) : null;
+  }
+
+  /** Sets the columns that differ, because each index of a column that is set is written again. */
+  #update(columns: TaskColumns, before: Before): number {
+    const set = names.filter((name) => before[name] !== columns[name]);
+    const key = set.join();
+    const update =
+      this.#updates.get(key) ??
+      this.#database.prepare(
+        `UPDATE tasks SET ${set.map((name) => `${name} = ?`).join(', ')} WHERE position = ?`,
+      );
+    this.#updates.set(key, update);
+    update.run(...set.map((name) => columns[name] ?? null), before.position);
+    return before.position;
   }
 
   async read(id: string): Promise<StoredTask | undefined> {
@@ -191,13 +201,21 @@ export class SqliteTaskRows implements TaskRows {
 
   /** Deletes up to `limit` final tasks that ended before a time; returns how many. */
   deleteEnded(before: number, limit: number): number {
-    return Number(this.#sql.deleteEnded.run(before, limit).changes);
+    const gone = this.#sql.deleteEnded
+      .all(before, limit)
+      .map(({ position, id }) => ({ position: Number(position), id: String(id) }));
+    if (gone.length > 0) this.#parts.delete(gone);
+    return gone.length;
   }
 }
 
-function isDone({ changes }: { changes: number | bigint }): boolean {
-  return Number(changes) === 1;
-}
+/** The small columns of a row before a change. */
+type Before = Partial<TaskColumns> & PartColumns & { position: number };
+
+const compared = [
+  ...['id', 'state', 'changed_at', 'deadline_at', 'deferral_id', 'machine_version'],
+  ...['started_call', 'context_id', 'approvers', 'owner_org', 'owner', 'expires_at', 'open_hold'],
+] as const satisfies (keyof TaskColumns)[];
 
 /** Counts a store's unfinished tasks that this release cannot resume, by chart version. */
 export function ofOtherReleases(database: DatabaseSync): StrangeTasks[] {
@@ -213,17 +231,9 @@ export function ofOtherReleases(database: DatabaseSync): StrangeTasks[] {
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
-    insert: sql(`INSERT INTO tasks (state, revision, changed_at, deadline_at, deferral_id,
-      machine_version, audit_seq, started_call, task, snapshot, context_id, contents,
-      approvers, expires_at, open_hold, id, owner_org, owner)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`),
-    update: sql(`UPDATE tasks SET state = ?, revision = ?, changed_at = ?, deadline_at = ?,
-      deferral_id = ?, machine_version = ?, audit_seq = ?, started_call = ?, task = ?, snapshot = ?,
-      context_id = ?, contents = ?, approvers = ?, expires_at = ?, open_hold = ?
-      WHERE id = ? AND revision = ?`),
-    own: sql(
-      'UPDATE tasks SET owner_org = ?1, owner = ?2 WHERE id = ?3 AND (owner_org, owner) <> (?1, ?2)',
-    ),
+    insert: sql(`INSERT INTO tasks (${names.join(', ')})
+      VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`),
+    before: sql(`SELECT position, ${compared.join(', ')} FROM tasks WHERE id = ? AND revision = ?`),
     read: sql(`SELECT ${wholeColumns}, snapshot, machine_version, audit_seq, started_call
       FROM tasks WHERE id = ?`),
     find: sql(`SELECT ${wholeColumns} FROM tasks WHERE id = ?`),
@@ -245,6 +255,7 @@ function prepare(database: DatabaseSync) {
     countOpenHolds: sql(countOpenHolds),
     dueHolds: sql(`SELECT id FROM tasks WHERE ${isHoldDue}`),
     deleteEnded: sql(`DELETE FROM tasks WHERE position IN (
-      SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)`),
+      SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)
+      RETURNING position, id`),
   };
 }

@@ -1,5 +1,3 @@
-import { approvalSchema } from './approval-schema.ts';
-
 /** The `application_id` of a store's file. Builds before the first version wrote none. */
 export const applicationId = 0x486f6c64;
 
@@ -57,23 +55,8 @@ const baseline = `
     PRIMARY KEY (email, position)
   ) WITHOUT ROWID;
   CREATE INDEX task_approvers_of_task ON task_approvers (position);
-  CREATE TRIGGER task_approvers_of_new AFTER INSERT ON tasks WHEN NEW.approvers IS NOT NULL
-    BEGIN
-      INSERT OR IGNORE INTO task_approvers SELECT value, NEW.position FROM json_each(NEW.approvers);
-    END;
-  CREATE TRIGGER task_approvers_of_changed AFTER UPDATE OF approvers ON tasks
-    WHEN OLD.approvers IS NOT NEW.approvers
-    BEGIN
-      DELETE FROM task_approvers WHERE position = OLD.position;
-      INSERT OR IGNORE INTO task_approvers SELECT value, NEW.position FROM json_each(NEW.approvers)
-        WHERE NEW.approvers IS NOT NULL;
-    END;
-  CREATE TRIGGER task_approvers_of_deleted AFTER DELETE ON tasks WHEN OLD.approvers IS NOT NULL
-    BEGIN DELETE FROM task_approvers WHERE position = OLD.position; END;
   CREATE TABLE sent_messages (key TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID;
   CREATE INDEX sent_messages_of_task ON sent_messages (task_id);
-  CREATE TRIGGER sent_messages_of_deleted AFTER DELETE ON tasks
-    BEGIN DELETE FROM sent_messages WHERE task_id = OLD.id; END;
   CREATE TABLE task_states (
     task_id TEXT NOT NULL,
     first INTEGER NOT NULL,
@@ -81,8 +64,6 @@ const baseline = `
     states TEXT NOT NULL,
     PRIMARY KEY (task_id, first)
   ) WITHOUT ROWID;
-  CREATE TRIGGER task_states_of_deleted AFTER DELETE ON tasks
-    BEGIN DELETE FROM task_states WHERE task_id = OLD.id; END;
   CREATE TABLE push_targets (
     task_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -91,8 +72,6 @@ const baseline = `
     target TEXT NOT NULL,
     PRIMARY KEY (task_id, id)
   ) WITHOUT ROWID;
-  CREATE TRIGGER push_targets_of_deleted AFTER DELETE ON tasks
-    BEGIN DELETE FROM push_targets WHERE task_id = OLD.id; END;
   CREATE TABLE machine_releases (
     machine_version INTEGER PRIMARY KEY,
     release TEXT NOT NULL
@@ -160,7 +139,28 @@ const baseline = `
     value TEXT NOT NULL,
     PRIMARY KEY (kind, id)
   ) WITHOUT ROWID;
-${approvalSchema}${pageTables}
+  CREATE TABLE approval_notices (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id TEXT NOT NULL,
+    deferral_id TEXT NOT NULL,
+    adapter TEXT NOT NULL,
+    target TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    requested_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    ended TEXT,
+    version INTEGER NOT NULL DEFAULT 1,
+    ref TEXT,
+    told TEXT,
+    is_posted INTEGER NOT NULL DEFAULT 0,
+    due INTEGER NOT NULL DEFAULT 1,
+    is_closed INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (deferral_id, target)
+  );
+  CREATE INDEX approval_notices_of_task ON approval_notices (task_id);
+  CREATE INDEX approval_notices_next
+    ON approval_notices (adapter, target, is_posted, expires_at, position) WHERE due = 1;
+${pageTables}
   CREATE TABLE audit_head (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     bytes INTEGER NOT NULL,

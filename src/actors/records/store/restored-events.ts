@@ -1,18 +1,33 @@
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Delegation } from '../../ports/delegations.ts';
 import type { RestoredStore } from './audit-opening.ts';
+import type { StoredTask, TaskChange } from './task-rows.ts';
 
 const warning =
   /^Restored from a backup of \d{4}-\d\d-\d\dT[\d:.]+Z: this call may have been decided since, so check before you approve\.\n/;
 
 /** Returns the line that precedes the context of a call that waited in a backup of that time. */
-export function restoredWarning(backupAt: number): string {
+function restoredWarning(backupAt: number): string {
   return `Restored from a backup of ${timeOf(backupAt)}: this call may have been decided since, so check before you approve.\n`;
 }
 
 /** Returns whether the context of a call begins with the whole warning of a backup; a caller may supply its first words. */
-export function isWarned(context: string): boolean {
+function isWarned(context: string): boolean {
   return warning.test(context);
+}
+
+/** Returns a waiting task whose approvers are warned; `null` if they are, or if its row is unreadable. */
+export function withWarning(stored: StoredTask, backupAt: number): TaskChange | null {
+  const { task, snapshot, unreadable, ...kept } = stored;
+  const { deferral } = task;
+  if (unreadable !== undefined || deferral === null || isWarned(deferral.context)) return null;
+  const context = `${restoredWarning(backupAt)}${deferral.context}`;
+  return {
+    ...kept,
+    task: { ...task, deferral: { ...deferral, context } },
+    expected: task.revision,
+    snapshot: JSON.stringify(snapshot),
+  };
 }
 
 /**

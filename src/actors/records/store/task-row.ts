@@ -6,8 +6,9 @@ import {
   taskMachineVersion,
 } from '../../../machines/task/snapshot-steps.ts';
 import { titleOf } from '../../../machines/task/task-title.ts';
-import { ownerOfColumns } from './task-owners.ts';
-import type { StoredTask } from './task-rows.ts';
+import { openHoldOf } from './open-holds.ts';
+import { approversOf, ownerColumns, ownerOfColumns } from './task-owners.ts';
+import type { StoredTask, TaskChange } from './task-rows.ts';
 
 /** A row of the task table, or some of its columns. */
 export type TaskRow = Record<string, SQLOutputValue>;
@@ -22,12 +23,48 @@ export const wholeColumns = `${briefColumns}, contents`;
 /** SQL condition for rows whose snapshots this release can resume. */
 export const isKnown = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
 
-/** Splits a task into the part shown in lists and the message contents; both are JSON. Lists show the title of a wait. */
-export function columnsOf(task: Task): { brief: string; contents: string } {
-  const { history, answer, ...rest } = task;
-  const brief = task.deferral === null ? rest : { ...rest, title: titleOf(task) };
-  return { brief: JSON.stringify(brief), contents: JSON.stringify({ history, answer }) };
+/** Returns the JSON of a task without message contents. Lists show the title of a wait. */
+export function briefOf(task: Task): string {
+  const { history: _, answer: __, ...rest } = task;
+  return JSON.stringify(task.deferral === null ? rest : { ...rest, title: titleOf(task) });
 }
+
+/** The columns of a task's row but its position. */
+export type TaskColumns = ReturnType<typeof rowOf>;
+
+/** Returns the columns of a changed task. */
+export function rowOf(change: TaskChange) {
+  const { task } = change;
+  const { history, answer } = task;
+  const [ownerOrg, owner] = ownerColumns(task);
+  return {
+    id: task.id,
+    state: task.state,
+    revision: task.revision,
+    changed_at: task.changedAt,
+    deadline_at: task.wakeAt,
+    deferral_id: task.deferral?.id ?? null,
+    machine_version: change.machineVersion,
+    audit_seq: change.auditSeq,
+    started_call: change.startedCall,
+    task: briefOf(task),
+    snapshot: change.snapshot,
+    context_id: task.contextId,
+    contents: JSON.stringify({ history, answer }),
+    approvers: approversOf(task),
+    owner_org: ownerOrg,
+    owner,
+    expires_at: task.deferral?.expiresAt ?? null,
+    open_hold: openHoldOf(task),
+  };
+}
+
+/** The names of the columns, in the order of `rowOf`. */
+export const taskColumns = [
+  ...['id', 'state', 'revision', 'changed_at', 'deadline_at', 'deferral_id', 'machine_version'],
+  ...['audit_seq', 'started_call', 'task', 'snapshot', 'context_id', 'contents', 'approvers'],
+  ...['owner_org', 'owner', 'expires_at', 'open_hold'],
+] as const satisfies (keyof TaskColumns)[];
 
 /** Parses a task from its complete row. Throws SyntaxError for an unreadable one. */
 function parseTask(row: TaskRow): Task {

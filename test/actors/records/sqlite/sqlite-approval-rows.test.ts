@@ -65,7 +65,7 @@ describe('the approval messages in the store', () => {
     ]);
   });
 
-  it('include a task that is nested too deeply for the database, and the other tasks', async () => {
+  it('include a task that is nested too deeply for the JSON functions of SQLite', async () => {
     let args: object = {};
     for (let level = 0; level < 1_200; level += 1) args = { args };
     await keep(parked({}, { args }), parked({ id: 't-2' }));
@@ -74,6 +74,6 @@ describe('the approval messages in the store', () => {
       await Promise.all(
         ['t-1', 't-2'].map(async (id) => (await store.approvals.ofTask(id)).length),
       ),
-    ).toEqual([0, 1]);
+    ).toEqual([1, 1]);
   });
 });
