@@ -60,7 +60,7 @@ function aChange(task: Task, overrides: Partial<TaskChange> = {}): TaskChange {
   return {
     task,
     expected: task.revision - 1,
-    snapshot: JSON.stringify({ value: task.state }),
+    snapshot: { value: task.state },
     machineVersion: taskMachineVersion,
     auditSeq: task.revision,
     startedCall: null,

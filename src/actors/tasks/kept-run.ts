@@ -10,7 +10,7 @@ type KeptRun = Pick<TaskWrite['change'], 'snapshot' | 'machineVersion' | 'starte
 /** Returns the data to store for a run; none for a final run, which is never resumed. */
 export function keptRun(snapshot: SnapshotFrom<typeof taskMachine>, isOver: boolean): KeptRun {
   return {
-    snapshot: isOver ? null : JSON.stringify(persisted(snapshot)),
+    snapshot: isOver ? null : persisted(snapshot),
     machineVersion: taskMachineVersion,
     startedCall: isOver ? null : startedCallOf(snapshot.context),
   };

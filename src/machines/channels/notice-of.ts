@@ -69,11 +69,12 @@ function requestOf(
     taskId,
     deferralId: deferral.id,
     tool: deferral.tool,
+    // The store finds the arguments again in the context that follows them.
+    ...(deferral.shown === undefined ? {} : { args: deferral.shown }),
     context: deferral.context,
     argsSha256: deferral.argsSha256,
     requester: callerName(requester),
     ...(isOperator(requester) ? { isOperators: true } : {}),
-    ...(deferral.shown === undefined ? {} : { args: deferral.shown }),
     ...(deferral.messages === undefined ? {} : { messages: deferral.messages }),
     ...(deferral.edits === undefined ? {} : { edits: deferral.edits }),
     ...(deferral.repeats === undefined ? {} : { repeats: deferral.repeats }),

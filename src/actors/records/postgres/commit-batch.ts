@@ -39,4 +39,7 @@ export interface Before {
   deferral_id: string | null;
   approvers: string | null;
   task: string;
+  has_values: number;
+  /** The shared values of `task`. */
+  shared: string | null;
 }

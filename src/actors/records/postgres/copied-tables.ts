@@ -1,4 +1,3 @@
-import type { AskedRecord } from '../../../machines/channels/notice-of.ts';
 import type { SourceRow } from '../sqlite/source-store.ts';
 
 /** A table to copy: reading its rows from SQLite, and its PostgreSQL columns. */
@@ -44,7 +43,13 @@ export const copiedTables: readonly CopiedTable[] = [
       owner: text,
       expires_at: bigint,
       open_hold: text,
+      has_values: integer,
     },
+  },
+  {
+    name: 'task_values',
+    select: 'SELECT task_id, digest, value, is_asked FROM task_values',
+    columns: { task_id: text, digest: text, value: text, is_asked: integer },
   },
   {
     name: 'task_approvers',
@@ -87,7 +92,6 @@ export const copiedTables: readonly CopiedTable[] = [
       due: boolean,
       is_closed: boolean,
     },
-    complete: timesOf,
   },
   {
     name: 'machine_releases',
@@ -140,9 +144,3 @@ export const copiedTables: readonly CopiedTable[] = [
     columns: { kind: text, id: text, owner: text, expires_at: bigint, value: text },
   },
 ];
-
-/** Returns when a call was held and when it is denied automatically; PostgreSQL sorts by these columns. */
-function timesOf({ asked }: SourceRow): object {
-  const { requestedAt, expiresAt } = (JSON.parse(String(asked)) as AskedRecord).deferral;
-  return { requested_at: requestedAt, expires_at: expiresAt };
-}

@@ -1,30 +1,19 @@
-import type { ApprovalNotice, MessageRef } from '../../../machines/channels/approval-notice.ts';
+import type { MessageRef } from '../../../machines/channels/approval-notice.ts';
 import {
-  type AskedRecord,
-  type EndedRecord,
-  noticeOf,
-} from '../../../machines/channels/notice-of.ts';
-import type {
-  ApprovalBacklog,
-  ApprovalRow,
-  ApprovalRows,
-  ApprovalSlot,
-  ApprovalWrite,
+  type ApprovalBacklog,
+  type ApprovalRow,
+  type ApprovalRows,
+  type ApprovalSlot,
+  type ApprovalWrite,
+  type NoticeColumns,
+  noticeColumns,
+  noticeRowOf,
+  toldColumn,
 } from '../store/approval-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
+import { addValues, valuesAsJson } from './task-values.ts';
 
-interface Kept {
-  position: number;
-  adapter: string;
-  target: string;
-  version: number;
-  asked: string;
-  ended: string | null;
-  ref: string | null;
-  told: string | null;
-}
-
-const columns = 'position, adapter, target, version, asked, ended, ref, told';
+const columns = noticeColumns(valuesAsJson);
 
 /** Approval notices of an agent in PostgreSQL. */
 export class PostgresApprovalRows implements ApprovalRows {
@@ -91,18 +80,25 @@ export class PostgresApprovalRows implements ApprovalRows {
     if (writes.length === 0) return;
     const kept = new Map<number, object>();
     const refs = new Map<number, MessageRef | null>();
+    const values: Parameters<typeof addValues>[1][number][] = [];
     for (const { position, version, ref, told, isClosed } of writes) {
       // Of two writes of one row the later wins; without a `ref` it keeps that of the earlier.
       const place = ref ?? refs.get(position) ?? null;
       refs.set(position, place);
+      const column = toldColumn(told);
+      if (!isClosed) {
+        const { taskId: task_id } = told.request;
+        values.push(...column.values.map((value) => ({ ...value, task_id })));
+      }
       kept.set(position, {
         position,
         version,
         is_closed: isClosed,
         ref: place === null ? null : JSON.stringify(place),
-        told: isClosed ? null : JSON.stringify(told),
+        told: isClosed ? null : column.json,
       });
     }
+    await addValues((sql, all) => this.#database.query(sql, all), values);
     await this.#database.query(
       `UPDATE approval_notices AS n SET ref = coalesce(x.ref, n.ref), told = x.told,
         is_closed = x.is_closed, is_posted = n.is_posted OR x.ref IS NOT NULL,
@@ -124,23 +120,6 @@ export class PostgresApprovalRows implements ApprovalRows {
 
   async #rows(condition: string, ...values: unknown[]): Promise<ApprovalRow[]> {
     const sql = `SELECT ${columns} FROM approval_notices WHERE ${condition}`;
-    return (await this.#database.query<Kept>(sql, values)).map(rowOf);
+    return (await this.#database.query<NoticeColumns>(sql, values)).map(noticeRowOf);
   }
-}
-
-/** Safe to cast: the columns contain only values written by commits and `keep`. */
-function rowOf({ position, adapter, target, version, asked, ended, ref, told }: Kept): ApprovalRow {
-  const wait = JSON.parse(asked) as AskedRecord;
-  return {
-    position,
-    adapter,
-    version,
-    notice: noticeOf(target, wait, parsed<EndedRecord>(ended)),
-    ref: parsed<MessageRef>(ref),
-    told: parsed<ApprovalNotice>(told),
-  };
-}
-
-function parsed<Value>(text: string | null): Value | null {
-  return text === null ? null : (JSON.parse(text) as Value);
 }

@@ -1,12 +1,13 @@
 import type { PoolClient } from 'pg';
 import { isFinal, type TaskState } from '../../../machines/domain/task.ts';
-import { rowOf } from '../store/task-row.ts';
+import { briefColumns, rowOf } from '../store/task-row.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import { appendLog } from './append-log.ts';
 import type { Batch, Before, CommitPorts } from './commit-batch.ts';
 import type { JobWriter } from './job-writer.ts';
 import { parameterOf } from './parameter-of.ts';
-import { putParts } from './put-parts.ts';
+import { putParts, type WrittenTask } from './put-parts.ts';
+import { valuesAsJson } from './task-values.ts';
 
 /**
  * Writes a batch inside an open transaction; returns the ids of the tasks refused because of an earlier concurrent
@@ -37,7 +38,8 @@ export async function writeCommit(
   return refused;
 }
 
-const lockTasks = `SELECT id, revision, state, deadline_at, deferral_id, approvers, task
+const lockTasks = `SELECT ${briefColumns(valuesAsJson)}, deadline_at, deferral_id, approvers,
+    has_values
   FROM tasks WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`;
 
 /**
@@ -69,7 +71,7 @@ async function takenMessages(
 const columns = `state text, revision bigint, changed_at bigint, deadline_at bigint, deferral_id text,
   machine_version integer, audit_seq bigint, started_call text, task text, snapshot text,
   context_id text, contents text, approvers text, owner_org text, owner text, expires_at bigint,
-  open_hold text`;
+  open_hold text, has_values integer`;
 const names = columns.split(',').map((column) => column.trim().split(' ')[0] ?? '');
 const rowsOf = `json_to_recordset($1::text::json) AS x(n integer, id text, expected bigint, ${columns})`;
 const insertTasks = `INSERT INTO tasks (id, ${names.join(', ')})
@@ -84,8 +86,13 @@ async function put(
   client: PoolClient,
   writes: readonly TaskWrite[],
   before: ReadonlyMap<string, Before>,
-): Promise<TaskWrite[]> {
-  const rows = writes.map(({ change }, n) => ({ n, expected: change.expected, ...rowOf(change) }));
+): Promise<WrittenTask[]> {
+  const written = writes.map((write) => ({ ...write, ...rowOf(write.change) }));
+  const rows = written.map(({ change, columns: row }, n) => ({
+    n,
+    expected: change.expected,
+    ...row,
+  }));
   const done = new Set<string>();
   const isNew = ({ expected }: { expected: number }): boolean => expected === 0;
   for (const [sql, some] of [
@@ -96,7 +103,7 @@ async function put(
     const result = await client.query<{ id: string }>(sql, [parameterOf(some)]);
     for (const { id } of result.rows) done.add(id);
   }
-  return writes.filter(({ change }) => done.has(change.task.id));
+  return written.filter(({ change }) => done.has(change.task.id));
 }
 
 async function putJobs(

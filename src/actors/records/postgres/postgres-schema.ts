@@ -19,7 +19,15 @@ const baseline = `
     owner_org TEXT NOT NULL,
     owner TEXT NOT NULL,
     expires_at BIGINT,
-    open_hold TEXT
+    open_hold TEXT,
+    has_values INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE TABLE task_values (
+    task_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    value TEXT NOT NULL,
+    is_asked INTEGER NOT NULL,
+    PRIMARY KEY (task_id, digest)
   );
   CREATE INDEX tasks_by_deadline ON tasks (deadline_at) WHERE deadline_at IS NOT NULL;
   CREATE INDEX tasks_by_deferral ON tasks (deferral_id) WHERE deferral_id IS NOT NULL;

@@ -4,6 +4,7 @@ import { columnsOfOwner } from '../store/task-owners.ts';
 import { briefColumns, type TaskRow, taskOf, wholeColumns } from '../store/task-row.ts';
 import type { ContextPage, SessionRows } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
+import { valuesAsJson } from './task-values.ts';
 
 const largest = Number.MAX_SAFE_INTEGER;
 
@@ -29,7 +30,9 @@ export class PostgresSessionRows implements SessionRows {
   }
 
   async briefsOf(contextId: string, owner: Owner | null, limit: number): Promise<Task[]> {
-    return (await this.#ofContext(contextId, owner, newest, limit, briefColumns)).map(taskOf);
+    return (await this.#ofContext(contextId, owner, newest, limit, briefColumns(valuesAsJson))).map(
+      taskOf,
+    );
   }
 
   async firstOf(contextId: string, owner: Owner | null): Promise<Task | undefined> {
@@ -58,7 +61,7 @@ export class PostgresSessionRows implements SessionRows {
     owner: Owner | null,
     order: string,
     limit: number,
-    columns = wholeColumns,
+    columns = wholeColumns(valuesAsJson),
   ): Promise<TaskRow[]> {
     return this.#database.query<TaskRow>(
       `SELECT ${columns} FROM tasks

@@ -418,6 +418,7 @@ export class PostgresStore implements TaskStore {
 }
 
 const parts = [
+  'task_values',
   'task_approvers',
   'sent_messages',
   'task_states',

@@ -12,10 +12,11 @@ import {
   type TaskPage,
   type TaskQuery,
 } from '../store/task-page.ts';
-import { briefColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
+import { briefColumns, sizeOfColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
 import type { Decider, TaskListing } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { addScope, Conditions } from './postgres-scope.ts';
+import { valuesAsJson } from './task-values.ts';
 
 /** Finds tasks whose call waits at another program; rows that cannot match are not parsed. */
 const elsewhere = `CASE WHEN strpos(task, '"waits":') > 0
@@ -126,8 +127,8 @@ export class PostgresTaskListing implements TaskListing {
     { limit, withContents = false }: PageQuery,
     cursorOf: (row: TaskRow) => string,
   ): Promise<TaskPage> {
-    const columns = `${withContents ? wholeColumns : briefColumns}${more}`;
-    const size = `octet_length(task)${withContents ? ' + coalesce(octet_length(contents), 0)' : ''}`;
+    const columns = `${(withContents ? wholeColumns : briefColumns)(valuesAsJson)}${more}`;
+    const size = sizeOfColumns(withContents);
     const rows = await this.#database.query<TaskRow>(
       `${rowsOf(`${columns}, ${size} AS size`, conditions, state)}
         ORDER BY ${order} LIMIT ${conditions.value(limit + 1)}`,

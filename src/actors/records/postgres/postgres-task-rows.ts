@@ -24,6 +24,7 @@ import type { PostgresDatabase } from './postgres-database.ts';
 import { PostgresSessionRows } from './postgres-session-rows.ts';
 import { PostgresStateRows } from './postgres-state-rows.ts';
 import { PostgresTaskListing } from './postgres-task-listing.ts';
+import { valuesAsJson } from './task-values.ts';
 
 /** Tasks of an agent in PostgreSQL. */
 export class PostgresTaskRows implements TaskRows {
@@ -53,7 +54,7 @@ export class PostgresTaskRows implements TaskRows {
 
   async read(id: string): Promise<StoredTask | undefined> {
     const [row] = await this.#database.query<TaskRow>(
-      `SELECT ${wholeColumns}, snapshot, machine_version, audit_seq, started_call
+      `SELECT ${wholeColumns(valuesAsJson)}, snapshot, machine_version, audit_seq, started_call
         FROM tasks WHERE id = $1`,
       [id],
     );
@@ -138,7 +139,7 @@ export class PostgresTaskRows implements TaskRows {
   }
 
   async #taskWhere(condition: string, value: string): Promise<Task | undefined> {
-    const sql = `SELECT ${wholeColumns} FROM tasks WHERE ${condition}`;
+    const sql = `SELECT ${wholeColumns(valuesAsJson)} FROM tasks WHERE ${condition}`;
     const [row] = await this.#database.query<TaskRow>(sql, [value]);
     return row === undefined ? undefined : taskOf(row);
   }

@@ -1,10 +1,12 @@
 import type { PoolClient } from 'pg';
 import { askingsOf, endedOf } from '../store/approval-askings.ts';
 import { mostStates, writeStates } from '../store/kept-states.ts';
+import type { SharedValues } from '../store/shared-values.ts';
 import { approversOf } from '../store/task-owners.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import type { Before } from './commit-batch.ts';
 import { parameterOf } from './parameter-of.ts';
+import { addValues, dropValues } from './task-values.ts';
 
 /** A message was assigned to another task by a commit that was not visible when this one started. */
 class OvertakenError extends Error {
@@ -12,16 +14,36 @@ class OvertakenError extends Error {
   readonly code = '40001';
 }
 
+/** A written task, and the writer of its shared values; `null` for a row without. */
+export type WrittenTask = TaskWrite & { shared: SharedValues | null };
+
 /** Writes the data of tasks outside their rows. */
 export async function putParts(
   client: PoolClient,
-  writes: readonly TaskWrite[],
+  writes: readonly WrittenTask[],
   before: ReadonlyMap<string, Before>,
 ): Promise<void> {
   await putMessages(client, sentOf(writes));
   await putStates(client, writes);
   await putApprovers(client, writes, before);
   await putAskings(client, writes, before);
+  await putValues(client, writes, before);
+}
+
+async function putValues(
+  client: PoolClient,
+  writes: readonly WrittenTask[],
+  before: ReadonlyMap<string, Before>,
+): Promise<void> {
+  const query = (sql: string, values: unknown[]) => client.query(sql, values);
+  const rows = writes.flatMap(({ change, shared }) =>
+    (shared?.values ?? []).map((value) => ({ ...value, task_id: change.task.id })),
+  );
+  await addValues(query, rows);
+  const had = writes
+    .map(({ change }) => change.task.id)
+    .filter((id) => before.get(id)?.has_values === 1);
+  await dropValues(query, had, rows);
 }
 
 async function putMessages(client: PoolClient, sent: ReturnType<typeof sentOf>): Promise<void> {
@@ -87,7 +109,7 @@ async function putApprovers(
 
 async function putAskings(
   client: PoolClient,
-  writes: readonly TaskWrite[],
+  writes: readonly WrittenTask[],
   before: ReadonlyMap<string, Before>,
 ): Promise<void> {
   const tasks = writes.map(({ change }) => change.task);
@@ -107,7 +129,7 @@ async function putAskings(
     );
   }
   await addOutcomes(client, writes);
-  const askings = tasks.flatMap(askingsOf);
+  const askings = writes.flatMap(({ change, shared }) => askingsOf(change.task, shared));
   if (askings.length === 0) return;
   await client.query(
     `INSERT INTO approval_notices (task_id, deferral_id, adapter, target, asked, requested_at, expires_at)

@@ -1,18 +1,18 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import type { ApprovalNotice, MessageRef } from '../../../machines/channels/approval-notice.ts';
+import type { MessageRef } from '../../../machines/channels/approval-notice.ts';
 import {
-  type AskedRecord,
-  type EndedRecord,
-  noticeOf,
-} from '../../../machines/channels/notice-of.ts';
-import type {
-  ApprovalBacklog,
-  ApprovalRow,
-  ApprovalRows,
-  ApprovalSlot,
-  ApprovalWrite,
+  type ApprovalBacklog,
+  type ApprovalRow,
+  type ApprovalRows,
+  type ApprovalSlot,
+  type ApprovalWrite,
+  type NoticeColumns,
+  noticeColumns,
+  noticeRowOf,
+  toldColumn,
 } from '../store/approval-rows.ts';
 import { inTransaction } from './in-transaction.ts';
+import { addValue, valuesAsJson } from './task-parts.ts';
 
 /** Approval notices in SQLite. `TaskParts` writes the rows, and this class what happens to their messages. */
 export class SqliteApprovalRows implements ApprovalRows {
@@ -80,9 +80,15 @@ export class SqliteApprovalRows implements ApprovalRows {
     try {
       inTransaction(this.#database, () => {
         for (const { position, version, ref, told, isClosed } of writes) {
-          const kept = isClosed ? null : JSON.stringify(told);
+          const { json, values } = toldColumn(told);
+          const kept = isClosed ? null : json;
           const place = ref === null ? null : JSON.stringify(ref);
-          this.#sql.keep.run(position, version, place, kept, isClosed ? 1 : 0);
+          const { changes } = this.#sql.keep.run(position, version, place, kept, isClosed ? 1 : 0);
+          // The row is gone if its task was deleted.
+          if (isClosed || changes === 0) continue;
+          for (const { digest, value, is_asked } of values) {
+            this.#sql.addValue.run(told.request.taskId, digest, value, is_asked);
+          }
         }
       });
     } finally {
@@ -101,30 +107,18 @@ export class SqliteApprovalRows implements ApprovalRows {
   }
 }
 
-/** Safe to cast: the columns contain only values written by `TaskParts` and `keep`. */
 function rowOf(row: Record<string, SQLOutputValue>): ApprovalRow {
-  const asked = parsed<AskedRecord>(row['asked']) as AskedRecord;
-  return {
-    position: Number(row['position']),
-    adapter: String(row['adapter']),
-    version: Number(row['version']),
-    notice: noticeOf(String(row['target']), asked, parsed<EndedRecord>(row['ended'])),
-    ref: parsed<MessageRef>(row['ref']),
-    told: parsed<ApprovalNotice>(row['told']),
-  };
+  return noticeRowOf(row as unknown as NoticeColumns);
 }
 
-function parsed<Value>(text: SQLOutputValue | undefined): Value | null {
-  return text === null || text === undefined ? null : (JSON.parse(String(text)) as Value);
-}
-
-const columns = 'position, adapter, target, version, asked, ended, ref, told';
+const columns = noticeColumns(`nullif(${valuesAsJson}, '{}')`);
 
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   const slot = (after: string): string => `SELECT target, is_posted FROM approval_notices
     WHERE due = 1 AND adapter = ?1 ${after} ORDER BY target, is_posted LIMIT 1`;
   return {
+    addValue: sql(addValue),
     find: sql(`SELECT ${columns} FROM approval_notices
       WHERE deferral_id = ? AND adapter = ? ORDER BY position`),
     findAt: sql(`SELECT ${columns} FROM approval_notices WHERE adapter = ? AND ref = ? LIMIT 1`),

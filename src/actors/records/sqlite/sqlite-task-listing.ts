@@ -13,8 +13,9 @@ import {
   type TaskPage,
   type TaskQuery,
 } from '../store/task-page.ts';
-import { briefColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
+import { briefColumns, sizeOfColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
 import type { Decider, TaskListing } from '../store/task-rows.ts';
+import { valuesAsJson } from './task-parts.ts';
 
 /** The creation of a task; NULL if it is unreadable, which only its position places. */
 const createdAt = `CASE WHEN json_valid(task) THEN task ->> '$.createdAt' END`;
@@ -136,10 +137,8 @@ export class SqliteTaskListing implements TaskListing {
     { limit, withContents = false }: PageQuery,
     cursorOf: (row: TaskRow) => string,
   ): TaskPage {
-    const size = withContents
-      ? 'octet_length(task) + ifnull(octet_length(contents), 0)'
-      : 'octet_length(task)';
-    const columns = `${withContents ? wholeColumns : briefColumns}${more}`;
+    const size = sizeOfColumns(withContents);
+    const columns = `${(withContents ? wholeColumns : briefColumns)(valuesAsJson)}${more}`;
     const rows = sources
       .map((source) => `SELECT ${columns}, ${size} AS size ${source}`)
       .join(' UNION ALL ');

@@ -26,7 +26,7 @@ import { SqliteSessionRows } from './sqlite-session-rows.ts';
 import { SqliteStateRows } from './sqlite-state-rows.ts';
 import { SqliteTaskListing } from './sqlite-task-listing.ts';
 import { StateCounts } from './state-counts.ts';
-import { type PartColumns, TaskParts } from './task-parts.ts';
+import { type PartColumns, TaskParts, valuesAsJson } from './task-parts.ts';
 
 const final = `('completed', 'failed', 'canceled')`;
 
@@ -75,19 +75,21 @@ export class SqliteTaskRows implements TaskRows {
 
   #put(change: TaskChange): boolean {
     const { task, expected, outcomes = [] } = change;
-    const columns = rowOf(change);
+    const { columns, shared } = rowOf(change);
     const before =
       expected === 0 ? null : (this.#sql.before.get(task.id, expected) as Before | undefined);
     if (before === undefined) return false;
     const position = before === null ? this.#insert(columns) : this.#update(columns, before);
     if (position === null) return false;
-    this.#parts.put(task, position, before, columns);
+    this.#parts.put(task, { position, shared }, before, columns);
     this.#parts.addOutcomes(outcomes);
     return true;
   }
 
   #insert(columns: TaskColumns): number | null {
-    const { changes, lastInsertRowid } = this.#sql.insert.run(...Object.values(columns));
+    const { changes, lastInsertRowid } = this.#sql.insert.run(
+      ...names.map((name) => columns[name]),
+    );
     return Number(changes) === 1 ? Number(lastInsertRowid) : null;
   }
 
@@ -214,7 +216,16 @@ type Before = Partial<TaskColumns> & PartColumns & { position: number };
 
 const compared = [
   ...['id', 'state', 'changed_at', 'deadline_at', 'deferral_id', 'machine_version'],
-  ...['started_call', 'context_id', 'approvers', 'owner_org', 'owner', 'expires_at', 'open_hold'],
+  ...[
+    'started_call',
+    'context_id',
+    'approvers',
+    'owner_org',
+    'owner',
+    'expires_at',
+    'open_hold',
+    'has_values',
+  ],
 ] as const satisfies (keyof TaskColumns)[];
 
 /** Counts a store's unfinished tasks that this release cannot resume, by chart version. */
@@ -234,10 +245,10 @@ function prepare(database: DatabaseSync) {
     insert: sql(`INSERT INTO tasks (${names.join(', ')})
       VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`),
     before: sql(`SELECT position, ${compared.join(', ')} FROM tasks WHERE id = ? AND revision = ?`),
-    read: sql(`SELECT ${wholeColumns}, snapshot, machine_version, audit_seq, started_call
+    read: sql(`SELECT ${wholeColumns(valuesAsJson)}, snapshot, machine_version, audit_seq, started_call
       FROM tasks WHERE id = ?`),
-    find: sql(`SELECT ${wholeColumns} FROM tasks WHERE id = ?`),
-    findByDeferral: sql(`SELECT ${wholeColumns} FROM tasks WHERE deferral_id = ?`),
+    find: sql(`SELECT ${wholeColumns(valuesAsJson)} FROM tasks WHERE id = ?`),
+    findByDeferral: sql(`SELECT ${wholeColumns(valuesAsJson)} FROM tasks WHERE deferral_id = ?`),
     unfinished: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working', 'deferred')
       ORDER BY position`),
     running: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working') ORDER BY position`),

@@ -1,5 +1,6 @@
 import type { AskedRecord, EndedRecord } from '../../../machines/channels/notice-of.ts';
 import type { Task } from '../../../machines/domain/task.ts';
+import type { SharedValues } from './shared-values.ts';
 
 /** An approval notice row of a parked task. */
 export interface Asking {
@@ -12,8 +13,11 @@ export interface Asking {
   expires_at: number;
 }
 
-/** Returns the notice rows of a waiting task: one for each target. */
-export function askingsOf({ id, deferral, requester, stage }: Task): Asking[] {
+/** Returns the notice rows of a waiting task: one for each target. `shared` wrote the row of the task. */
+export function askingsOf(
+  { id, deferral, requester, stage }: Task,
+  shared: SharedValues | null,
+): Asking[] {
   if (deferral === null) return [];
   const { args: _, ...shown } = deferral;
   const asked: AskedRecord = { taskId: id, deferral: shown, requester, stage: stage ?? 'asked' };
@@ -21,12 +25,13 @@ export function askingsOf({ id, deferral, requester, stage }: Task): Asking[] {
   const targets = [...deferral.targets, ...others].filter(
     (target): target is string => typeof target === 'string',
   );
+  const json = shared === null ? JSON.stringify(asked) : shared.askedJson(asked);
   return [...new Set(targets)].map((target) => ({
     task_id: id,
     deferral_id: deferral.id,
     adapter: adapterOf(target),
     target,
-    asked: JSON.stringify(asked),
+    asked: json,
     requested_at: deferral.requestedAt,
     expires_at: deferral.expiresAt,
   }));

@@ -1,4 +1,67 @@
 import type { ApprovalNotice, MessageRef } from '../../../machines/channels/approval-notice.ts';
+import {
+  type AskedRecord,
+  type EndedRecord,
+  noticeOf,
+} from '../../../machines/channels/notice-of.ts';
+import {
+  columnReader,
+  isWorthSharing,
+  type SharedColumn,
+  type SharedValue,
+  SharedValues,
+} from './shared-values.ts';
+
+/** Returns the columns of a notice; `valuesAsJson` is SQL for an object of digests and values. */
+export function noticeColumns(valuesAsJson: string): string {
+  return `position, adapter, target, version, asked, ended, ref, told, (
+    SELECT ${valuesAsJson} FROM task_values WHERE task_values.task_id = approval_notices.task_id
+  ) AS shared`;
+}
+
+/** The columns of a notice as read. */
+export interface NoticeColumns {
+  position: number;
+  adapter: string;
+  target: string;
+  version: number;
+  asked: string;
+  ended: string | null;
+  ref: string | null;
+  told: string | null;
+  shared: SharedColumn;
+}
+
+/** Parses a row. Safe to cast: the columns contain only values that commits and `keep` wrote. */
+export function noticeRowOf({
+  asked,
+  ended,
+  ref,
+  told,
+  shared,
+  target,
+  ...row
+}: NoticeColumns): ApprovalRow {
+  const read = columnReader(shared);
+  const parsed = <Value>(text: string | null) => (text === null ? null : (read(text) as Value));
+  const wait = read(asked) as AskedRecord;
+  return {
+    position: row.position,
+    adapter: row.adapter,
+    version: row.version,
+    notice: noticeOf(target, wait, parsed<EndedRecord>(ended)),
+    ref: parsed<MessageRef>(ref),
+    told: parsed<ApprovalNotice>(told),
+  };
+}
+
+/** Returns the JSON of the content of a posted message, and its shared values. */
+export function toldColumn(told: ApprovalNotice): { json: string; values: SharedValue[] } {
+  const json = JSON.stringify(told);
+  if (!isWorthSharing([json])) return { json, values: [] };
+  const shared = new SharedValues();
+  return { json: shared.askedJson(told), values: shared.values };
+}
 
 /** The stored notice of one held call for one target. */
 export interface ApprovalRow {

@@ -26,7 +26,7 @@ export function withWarning(stored: StoredTask, backupAt: number): TaskChange | 
     ...kept,
     task: { ...task, deferral: { ...deferral, context } },
     expected: task.revision,
-    snapshot: JSON.stringify(snapshot),
+    snapshot,
   };
 }
 

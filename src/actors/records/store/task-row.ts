@@ -7,37 +7,47 @@ import {
 } from '../../../machines/task/snapshot-steps.ts';
 import { titleOf } from '../../../machines/task/task-title.ts';
 import { openHoldOf } from './open-holds.ts';
+import { columnReader, isWorthSharing, type SharedColumn, SharedValues } from './shared-values.ts';
 import { approversOf, ownerColumns, ownerOfColumns } from './task-owners.ts';
 import type { StoredTask, TaskChange } from './task-rows.ts';
 
 /** A row of the task table, or some of its columns. */
 export type TaskRow = Record<string, SQLOutputValue>;
 
-/** Columns of a task without message contents. */
-export const briefColumns =
-  'position, id, context_id, state, revision, changed_at, owner_org, owner, task';
+/** Returns the columns of a task without message contents; `valuesAsJson` is SQL for an object of digests and values. */
+export function briefColumns(valuesAsJson: string): string {
+  return `position, id, context_id, state, revision, changed_at, owner_org, owner, task,
+    CASE WHEN has_values = 1 THEN (SELECT ${valuesAsJson} FROM task_values
+      WHERE task_values.task_id = tasks.id) END AS shared`;
+}
 
-/** Columns of a complete task. */
-export const wholeColumns = `${briefColumns}, contents`;
+/** Returns the columns of a complete task. */
+export function wholeColumns(valuesAsJson: string): string {
+  return `${briefColumns(valuesAsJson)}, contents`;
+}
+
+/** SQL for the bytes of the columns of a task as they are read. */
+export function sizeOfColumns(withContents: boolean): string {
+  const contents = withContents ? ' + coalesce(octet_length(contents), 0)' : '';
+  return `octet_length(task)${contents} + CASE WHEN has_values = 1 THEN (
+    SELECT 3 * sum(octet_length(value)) FROM task_values WHERE task_values.task_id = tasks.id) ELSE 0 END`;
+}
 
 /** SQL condition for rows whose snapshots this release can resume. */
 export const isKnown = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
 
-/** Returns the JSON of a task without message contents. Lists show the title of a wait. */
-export function briefOf(task: Task): string {
-  const { history: _, answer: __, ...rest } = task;
-  return JSON.stringify(task.deferral === null ? rest : { ...rest, title: titleOf(task) });
-}
-
 /** The columns of a task's row but its position. */
-export type TaskColumns = ReturnType<typeof rowOf>;
+export type TaskColumns = ReturnType<typeof rowOf>['columns'];
 
-/** Returns the columns of a changed task. */
+/** Returns the columns of a changed task, and the writer of its values if they are shared. */
 export function rowOf(change: TaskChange) {
   const { task } = change;
-  const { history, answer } = task;
+  const { history, answer, ...rest } = task;
+  // Lists show the title of a wait.
+  const brief = task.deferral === null ? rest : { ...rest, title: titleOf(task) };
+  const { shared, json } = jsonOf([brief, change.snapshot, { history, answer }]);
   const [ownerOrg, owner] = ownerColumns(task);
-  return {
+  const columns = {
     id: task.id,
     state: task.state,
     revision: task.revision,
@@ -47,36 +57,50 @@ export function rowOf(change: TaskChange) {
     machine_version: change.machineVersion,
     audit_seq: change.auditSeq,
     started_call: change.startedCall,
-    task: briefOf(task),
-    snapshot: change.snapshot,
+    task: json[0],
+    snapshot: change.snapshot === null ? null : json[1],
     context_id: task.contextId,
-    contents: JSON.stringify({ history, answer }),
+    contents: json[2],
     approvers: approversOf(task),
     owner_org: ownerOrg,
     owner,
     expires_at: task.deferral?.expiresAt ?? null,
     open_hold: openHoldOf(task),
+    has_values: shared === null ? 0 : 1,
   };
+  return { columns, shared };
+}
+
+type ThreeColumns<Value> = [brief: Value, snapshot: Value, contents: Value];
+
+/** Most rows are small, and are written as they are. */
+function jsonOf(columns: ThreeColumns<unknown>) {
+  const json = columns.map((column) => JSON.stringify(column)) as ThreeColumns<string>;
+  if (!isWorthSharing(json)) return { shared: null, json };
+  const shared = new SharedValues();
+  const referring = columns.map((column) => shared.json(column)) as ThreeColumns<string>;
+  return shared.values.length === 0 ? { shared: null, json } : { shared, json: referring };
 }
 
 /** The names of the columns, in the order of `rowOf`. */
 export const taskColumns = [
   ...['id', 'state', 'revision', 'changed_at', 'deadline_at', 'deferral_id', 'machine_version'],
   ...['audit_seq', 'started_call', 'task', 'snapshot', 'context_id', 'contents', 'approvers'],
-  ...['owner_org', 'owner', 'expires_at', 'open_hold'],
+  ...['owner_org', 'owner', 'expires_at', 'open_hold', 'has_values'],
 ] as const satisfies (keyof TaskColumns)[];
 
 /** Parses a task from its complete row. Throws SyntaxError for an unreadable one. */
 function parseTask(row: TaskRow): Task {
-  const { title: _, ...kept } = JSON.parse(String(row['task'])) as Task;
-  return { ...kept, ...(JSON.parse(String(row['contents'])) as Pick<Task, 'history' | 'answer'>) };
+  const read = readerOf(row);
+  const { title: _, ...kept } = read(String(row['task'])) as Task;
+  return { ...kept, ...(read(String(row['contents'])) as Pick<Task, 'history' | 'answer'>) };
 }
 
 /** Parses a task; an unreadable one is returned as failed. Without the column `contents` it has no message contents. */
 export function taskOf(row: TaskRow): Task {
   try {
     if ('contents' in row) return parseTask(row);
-    return { ...(JSON.parse(String(row['task'])) as Task), history: [], answer: null };
+    return { ...(readerOf(row)(String(row['task'])) as Task), history: [], answer: null };
   } catch {
     return unreadableTask(row);
   }
@@ -99,7 +123,11 @@ export function storedTaskOf(row: TaskRow): StoredTask {
 /** Safe to cast: the column contains only committed values. Throws SyntaxError if it is corrupted. */
 function snapshotOf(row: TaskRow): unknown {
   const snapshot = row['snapshot'];
-  return snapshot === null ? null : JSON.parse(String(snapshot));
+  return snapshot === null ? null : readerOf(row)(String(snapshot));
+}
+
+function readerOf(row: TaskRow): (column: string) => unknown {
+  return columnReader((row['shared'] ?? null) as SharedColumn);
 }
 
 /** Returns what is known about a task whose row is unreadable. */

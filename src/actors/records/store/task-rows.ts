@@ -22,10 +22,8 @@ export interface StoredTask {
 }
 
 /** The next version of a task; `expected` is the revision that it replaces, 0 for a new one. */
-export interface TaskChange extends Omit<StoredTask, 'snapshot' | 'unreadable'> {
+export interface TaskChange extends Omit<StoredTask, 'unreadable'> {
   expected: number;
-  /** JSON, or `null` for a final task. */
-  snapshot: string | null;
   /** Messages that led to this change, to be recognised when they are sent again; absent for none. */
   sent?: readonly SentMessage[];
   /** Chart states entered by this change; absent for none. */

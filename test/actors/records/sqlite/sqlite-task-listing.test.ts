@@ -26,7 +26,9 @@ describe('the query plan', () => {
     const plans = statements
       .filter((sql) => /\btasks\b/.test(sql) && !sql.startsWith('EXPLAIN'))
       .flatMap((sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all())
-      .map(({ detail }) => String(detail));
+      .map(({ detail }) => String(detail))
+      // The shared values of a row are found by their key.
+      .filter((plan) => !/SCALAR SUBQUERY|task_values USING INDEX .*\(task_id=\?\)/.test(plan));
     database.close();
     return plans;
   }

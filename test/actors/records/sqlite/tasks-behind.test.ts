@@ -12,8 +12,7 @@ const ts = '1970-01-01T00:01:00.000Z';
 const call = aCall({ args: { order: 7 } });
 
 /** The state of a chart, according to its snapshot. */
-const snapshotOf = (context: object) =>
-  JSON.stringify({ context: { pending: [call], ...context } });
+const snapshotOf = (context: object) => ({ context: { pending: [call], ...context } });
 
 /** The rows of a store that has tasks. */
 async function rowsOf(...writes: ReturnType<typeof aWrite>[]): Promise<SqliteTaskRows> {

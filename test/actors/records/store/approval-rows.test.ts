@@ -48,6 +48,51 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     posted: (await store.approvals.nextDue('slack', posted))?.notice.request.deferralId,
   });
 
+  describe('a task with large arguments', () => {
+    const args = { order_id: 'A-1', note: 'x'.repeat(20_000) };
+    const context = `issue_refund args=${JSON.stringify(args)}`;
+    const large = parked({}, { args, shown: { ...args }, context });
+    const values = () => place.execute('SELECT value FROM task_values');
+
+    it('is read as it was written, with its notices and the messages about them', async () => {
+      await keep(large);
+      expect(await store.rows.find('t-1')).toEqual(large);
+      const [row] = await store.approvals.ofTask('t-1');
+      expect(row?.notice.request).toMatchObject({ args, context });
+      await store.approvals.keep([told(row, { ref: { ts: '1' } })]);
+      const [posted] = await store.approvals.ofTask('t-1');
+      expect(posted?.told).toEqual(row?.notice);
+      expect(await values()).toEqual([{ value: JSON.stringify(args) }]);
+    });
+
+    it('keeps a value as long as a notice refers to it, and drops every other', async () => {
+      const said = { note: 'y'.repeat(20_000) };
+      const history = [
+        {
+          role: 'user' as const,
+          messageId: 'm',
+          parts: [{ kind: 'data' as const, data: { args: said } }],
+        },
+      ];
+      await keep({ ...large, history }, parked({ id: 't-2' }));
+      expect(await values()).toHaveLength(2);
+      await keep(aTask({ state: 'canceled', revision: 2 }));
+      expect(await values()).toEqual([{ value: JSON.stringify(args) }]);
+      const [row] = await store.approvals.ofTask('t-1');
+      expect(row?.notice).toMatchObject({
+        request: { args, context },
+        outcome: { kind: 'canceled' },
+      });
+    });
+
+    it('drops its values with the task', async () => {
+      await keep(large);
+      await keep(aTask({ state: 'canceled', revision: 2, changedAt: 1 }));
+      expect(await store.deleteEnded(2)).toBe(1);
+      expect(await values()).toEqual([]);
+    });
+  });
+
   describe('the approval messages in the store', () => {
     it('are found by place, and an uncertain one is updated while it waits', async () => {
       const ref = { channel: 'C1', ts: '1.5' };

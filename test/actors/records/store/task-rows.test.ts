@@ -23,7 +23,7 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     it('returns all stored fields, and nothing for an unknown id', async () => {
       const task = aParkedTask('t-1', 5_000);
       const extra = { machineVersion: 7, auditSeq: 9, startedCall: 'call-1' };
-      void store.save('t-1', () => aWrite(task, { ...extra, snapshot: '{"value":"deferred"}' }));
+      void store.save('t-1', () => aWrite(task, { ...extra, snapshot: { value: 'deferred' } }));
       await store.flush();
       expect(await store.rows.read('t-1')).toEqual({
         task,
