@@ -3,11 +3,11 @@ import { hash } from 'node:crypto';
 /**
  * Large values that the columns of a task hold several times are stored once: the arguments of a call stand in its
  * deferral, as asked and as shown, in its text for approvers, in the first message, in the snapshot and in each notice.
- * A column has a reference in the place of each: `{"@shared": digest}`, or `{"@shared": [before, digest, after]}` for a text
+ * A column has a reference in the place of each: `{"@shared": digest}`, or `{"@shared": [before, digest, after]}` for a string
  * with the JSON of such a value in it. A row without shared values is plain JSON.
  */
 
-/** The keys of such values, and of a text with one in it. */
+/** The keys of such values, and of a string with one in it. */
 const keys = new Set(['args', 'asked', 'shown', 'context']);
 const textKey = 'context';
 

@@ -35,7 +35,7 @@ describe('the columns of a task', () => {
     expect(written(column)).toEqual({ json: [JSON.stringify(column)], values: {} });
   });
 
-  it('are read as they were written, whatever a caller sends as arguments', () => {
+  it('are read as they were written, with any arguments of a caller', () => {
     const key = fc.constantFrom('args', 'context', '@shared', 'shown', '__proto__', 'a');
     const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
       value: fc.oneof(
