@@ -16,6 +16,9 @@ const mark = '@shared';
 /** Characters from which a value is shared, and from which a row is searched for them. */
 const least = { value: 1_024, row: 8_192 };
 
+/** Values that are searched in one string: a caller may send many of each, and a deferral has its arguments first. */
+const mostSearched = 8;
+
 /** A value of a task that its columns refer to, as a row of `task_values`. */
 export interface SharedValue {
   digest: string;
@@ -62,7 +65,7 @@ export class SharedValues {
 
   #writtenText(text: string): unknown {
     if (text.length < least.value) return text;
-    for (const known of this.#values.values()) {
+    for (const known of this.#values.values().take(mostSearched)) {
       const at = text.indexOf(known.value);
       if (at < 0) continue;
       const { digest, value } = this.#shared(known);

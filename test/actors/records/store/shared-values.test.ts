@@ -18,7 +18,7 @@ function readBack(...columns: unknown[]) {
 }
 
 describe('the columns of a task', () => {
-  it('hold a large value once, also in another column, as another object and within a text', () => {
+  it('hold a large value once, also in another column, as another object and within a string', () => {
     const args = { text };
     const columns = [
       { args, shown: { text }, context: `pay ${JSON.stringify(args)} now` },
@@ -28,6 +28,17 @@ describe('the columns of a task', () => {
     expect(json.join().split(text)).toHaveLength(1);
     expect(Object.values(values)).toEqual([JSON.stringify(args)]);
     expect(readBack(...columns)).toEqual(columns);
+  });
+
+  it('are written in time for a message of many large values and strings', () => {
+    const some = (length: number) => Array.from({ length }, (_, at) => `${at}${text}`);
+    const column = { args: [], said: some(400).map((each) => ({ args: { each } })) };
+    const before = performance.now();
+    written(
+      column,
+      some(400).map((context) => ({ context })),
+    );
+    expect(performance.now() - before).toBeLessThan(2_000);
   });
 
   it('hold small values and other keys as they are', () => {
