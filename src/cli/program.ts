@@ -62,7 +62,7 @@ function createProgram(session: Session): Command {
     .description('Runs agents whose risky tool calls wait for a named person.')
     .version(version)
     .option('--json', 'print JSON on stdout: one document, or one line an event')
-    .option('--debug', 'show where an error comes from')
+    .option('--debug', 'print the stack trace of an error')
     .option('--no-color', 'print without colours')
     .option(
       '--passphrase-stdin',
@@ -125,10 +125,10 @@ function inherit(command: Command, parent: Command): Command {
 function tryCommand(session: Session): Command {
   return new Command('try')
     .description('play with a refund agent in a temporary folder; needs no key, uses one it finds')
-    .option('--keep <dir>', 'put the agent there and keep it; the folder must be new or empty')
+    .option('--keep <dir>', 'create the agent in this folder and keep it; it must be new or empty')
     .option('--story', 'play a refund from request to audit log without questions')
-    .option('--slack-demo', 'approve in a Slack that runs on this machine alone; a script thinks')
-    .option('--scripted', 'let a script think, even where a key or ollama is found')
+    .option('--slack-demo', 'approve in a fake Slack on this machine; a script is the model')
+    .option('--scripted', 'use a script as the model, even if a key or ollama is found')
     .action(async (options: TryOptions) => {
       const { tryAgent } = await import('./try/try.ts');
       await tryAgent(session, options);
@@ -137,7 +137,7 @@ function tryCommand(session: Session): Command {
 
 function initCommand(session: Session): Command {
   return new Command('init')
-    .description('create an agent: asks at a terminal for answers that no flag gives')
+    .description('create an agent: asks at a terminal for missing flags')
     .argument('[name]', 'its name, such as refund-desk')
     .option('--dir <dir>', 'folder to make it in (default: its name)')
     .option('--gate', 'make a gate, which holds the calls of other programs')
@@ -169,11 +169,11 @@ function initCommand(session: Session): Command {
     .option('--egress <mode>', 'egress mode: allowlist, deny-all or dev-open')
     .option('--allow <hosts>', 'hosts that tools may reach, with commas between them', listValue)
     .option('--held <names>', 'tools that wait for a person, with commas between them', listValue)
-    .option('--to <target>', 'whom they wait for (default: channel:console:*)')
-    .option('--timeout <duration>', 'how long they wait (default: 5m)')
-    .option('--quorum <n>', 'how many must approve (default: 1)', countValue)
+    .option('--to <target>', 'approval target (default: channel:console:*)')
+    .option('--timeout <duration>', 'timeout of a wait (default: 5m)')
+    .option('--quorum <n>', 'required approvals (default: 1)', countValue)
     .option('--approvers <emails>', 'approvers, separated by commas', listValue)
-    .option('--variables <file>', 'variables to keep for it, keys and tokens too; - for stdin')
+    .option('--variables <file>', 'file of variables, including keys and tokens; - for stdin')
     .option('--answers <file>', 'all answers as JSON, as the dashboard sends them; - for stdin')
     .option('--yes', 'ask nothing')
     .option('--no-input', 'ask nothing, and report missing flags')
@@ -206,7 +206,7 @@ function runCommand(session: Session): Command {
 
 function uiCommand(session: Session): Command {
   return new Command('ui')
-    .description('serve the dashboard of a folder of agents; Ctrl-C ends it, agents live on')
+    .description('serve the dashboard of a folder of agents; agents continue after Ctrl-C')
     .option('--dir <dir>', 'the workspace: a folder with agents in it', '.')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on', portValue, 4200)
@@ -215,9 +215,9 @@ function uiCommand(session: Session): Command {
     .option('--no-token', 'require no token: every program on this machine can then approve calls')
     .option(
       '--public-url <url>',
-      'address of a TLS proxy in front, at which people sign in as dashboard.yaml says',
+      'public URL of the TLS proxy; sign-in is configured in dashboard.yaml',
     )
-    .option('--demo', 'make a temporary workspace with three agents at work')
+    .option('--demo', 'create a temporary workspace with three running agents')
     .action(async (options: UiOptions) => {
       const { ui } = await import('./ui/ui.ts');
       await ui(session, options);
@@ -248,7 +248,7 @@ function schemaCommand(session: Session): Command {
 
 function buildCommand(session: Session): Command {
   return new Command('build')
-    .description('write the skills of the agent card for the start')
+    .description('write the skills of the agent card to .service/build')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: BuildOptions) => {
       const { build } = await import('./build.ts');

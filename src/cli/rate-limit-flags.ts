@@ -18,11 +18,11 @@ export function addRateLimitFlags(command: Command): Command {
     rateLimitReaders;
   const prefix = '--rate-limit';
   return command
-    .option(`${prefix}-read-rps <n>`, 'reads a second from one address', asOption(readRps))
-    .option(`${prefix}-read-burst <n>`, 'reads at once from one address', asOption(readBurst))
-    .option(`${prefix}-write-rps <n>`, 'writes a second from one address', asOption(writeRps))
-    .option(`${prefix}-write-burst <n>`, 'writes at once from one address', asOption(writeBurst))
-    .option(`${prefix}-cancel-exempt <bool>`, 'never hold a cancel back', asOption(cancelExempt))
+    .option(`${prefix}-read-rps <n>`, 'reads per second from one address', asOption(readRps))
+    .option(`${prefix}-read-burst <n>`, 'burst of reads from one address', asOption(readBurst))
+    .option(`${prefix}-write-rps <n>`, 'writes per second from one address', asOption(writeRps))
+    .option(`${prefix}-write-burst <n>`, 'burst of writes from one address', asOption(writeBurst))
+    .option(`${prefix}-cancel-exempt <bool>`, 'never limit a cancel', asOption(cancelExempt))
     .option(
       `${prefix}-trusted-proxies <list>`,
       'proxies whose X-Forwarded-For is believed',

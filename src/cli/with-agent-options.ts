@@ -10,5 +10,5 @@ export function withAgentOptions(command: Command): Command {
       '--token-file <file>',
       "a file with the token (default: $SERVICE_TOKEN, then the agent's own)",
     )
-    .option('--timeout <duration>', 'give up after this long, such as 90s; exit 7', durationValue);
+    .option('--timeout <duration>', 'timeout, such as 90s; exit 7', durationValue);
 }

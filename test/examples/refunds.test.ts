@@ -63,7 +63,7 @@ describe('the refunds example', () => {
     ]);
   });
 
-  it('holds the tool that pays, and plays existing tools', () => {
+  it('holds the tool that pays, and its script calls existing tools', () => {
     const config = load(readFileSync(join(example, 'service.yaml'), 'utf8')) as {
       model: { script: { tool?: string; say?: string }[] };
       security: { defer: { enabled: boolean; tools: Record<string, { to: string }> } };

@@ -26,7 +26,7 @@ const captureSchema = z.object({
   tool_result: z
     .boolean()
     .default(false)
-    .describe('Stores results of tools, error texts included.'),
+    .describe('Stores results of tools, including error texts.'),
   llm_messages: z.boolean().default(false).describe('Stores messages to and from the model.'),
   max_bytes: z.int().min(1).default(16_384).meta({
     description: 'Maximum bytes of one text; longer texts are cut.',
@@ -49,7 +49,7 @@ const rotationSchema = z.object({
       minimum: 0,
       example: 268435456,
     }),
-  daily: z.boolean().default(false).describe('Also finishes a file when its UTC day is over.'),
+  daily: z.boolean().default(false).describe('Also starts a new file each UTC day.'),
   keep: z.int().min(0).default(0).meta({
     description: 'Number of finished files to keep; 0 for all.',
     example: 30,
@@ -59,7 +59,7 @@ const rotationSchema = z.object({
 const sinkSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('stdout').describe('Standard output of the daemon.') }),
   z.object({
-    type: z.literal('http').describe('An address that lines are posted to.'),
+    type: z.literal('http').describe('An HTTP address that receives the lines.'),
     url: z.url({ protocol: /^https?$/u, error: 'this must be a URL with http or https' }).meta({
       description: 'Address that lines are posted to, as NDJSON.',
       example: 'https://logs.example.com/ingest',
@@ -98,13 +98,13 @@ export const auditSchema = z.object({
     .boolean()
     .default(false)
     .describe(
-      'Signs every line with a key in .service/, which the first start makes; a key of `signing` wins.',
+      'Signs every line with a key in .service/, which the first start creates; a key of `signing` overrides it.',
     ),
   signing: signingSchema.prefault({}).describe('Signatures of the lines.'),
   vocabulary: z
     .enum(['holdpoint', 'aarm'])
     .default('holdpoint')
-    .describe('`aarm` adds `aarm_decision` to decisions in the log: the word of that standard.'),
+    .describe('`aarm` adds `aarm_decision` to decisions in the log: the term of that standard.'),
   capture: captureSchema.prefault({}).describe('Contents stored in the log; none by default.'),
   rotation: rotationSchema.prefault({}).describe('When the log starts a new file.'),
   sinks: z

@@ -40,7 +40,7 @@ export const groupsClaim = name.optional().meta({
 });
 
 const staticToken = z.object({
-  type: z.literal('static_token').describe('A token that the operator has given out.'),
+  type: z.literal('static_token').describe('A fixed token from the operator.'),
   name: name.optional().meta({
     description: 'Name of the provider on the card and in the log; its type if omitted.',
     example: 'ops',

@@ -183,10 +183,7 @@ function fileOf<Name extends ConfiguredAdapter, Settings extends z.ZodObject>(
   settings: Settings,
 ) {
   return z.object({
-    adapter: z
-      .literal(adapter)
-      .optional()
-      .describe('Name of the adapter, which may be repeated here.'),
+    adapter: z.literal(adapter).optional().describe('Name of the adapter; optional.'),
     settings: settings.prefault({} as z.input<Settings>).describe('Settings of the adapter.'),
   });
 }

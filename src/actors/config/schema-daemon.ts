@@ -32,7 +32,7 @@ const rateLimitSchema = z.object({
   cancel_exempt: z
     .boolean()
     .default(true)
-    .describe('Lets a cancel that authenticates pass however often its address has called.'),
+    .describe('Exempts authenticated cancels from the rate limit.'),
   trusted_proxies: trustedProxies,
 });
 
@@ -127,7 +127,7 @@ export const serverSchema = z.object({
       'Lets a monitoring system read `GET /metrics` with a token of its own. Without a token of the agent or this one the route then returns 401, even while authentication is off.',
     example: { token_env: 'SERVICE_METRICS_TOKEN' },
   }),
-  rate_limit: rateLimitSchema.prefault({}).describe('How often one address may call.'),
+  rate_limit: rateLimitSchema.prefault({}).describe('Rate limit of each address.'),
 });
 
 /** `egress`: reachable hosts, and how scripts are confined to them (docs/contract/egress.md). */

@@ -119,7 +119,7 @@ export const peopleSchema = z.object({
       absence.extend({
         delegate: email
           .optional()
-          .meta({ description: 'Email of the person who decides meanwhile.' }),
+          .meta({ description: 'Email of the person who decides during that time.' }),
       }),
     )
     .default([])

@@ -86,7 +86,7 @@ export const serviceSchema = z.object({
       description: 'Settings of single tools; tools of scripts need not be listed.',
       example: [{ name: 'lookup_order', idempotent: true }],
     }),
-  mcp: mcpSchema.prefault({}).describe('Tools that come from elsewhere.'),
+  mcp: mcpSchema.prefault({}).describe('Tools of other servers.'),
   skills: z
     .object({
       path: name.default('SKILL.md').meta({
@@ -111,9 +111,7 @@ export const serviceSchema = z.object({
         'Channels that are switched on: `slack`, `telegram`, `webhook`, `email`, `teams`; `console` and `dashboard` are always there.',
       example: ['slack'],
     }),
-  egress: egressSchema
-    .prefault({})
-    .describe('What may be reached, and how scripts are kept to it.'),
+  egress: egressSchema.prefault({}).describe('Reachable hosts, and the isolation of scripts.'),
   workflow_propagation: z
     .object({
       allowed_hosts: z
@@ -140,7 +138,7 @@ export const serviceSchema = z.object({
     .optional()
     .describe('A page in the browser on which people sign in and decide (docs/approvals.md).'),
   auth: authSchema.prefault({}).describe('Who is accepted.'),
-  server: serverSchema.prefault({}).describe('How the daemon is called.'),
+  server: serverSchema.prefault({}).describe('The HTTP server of the daemon.'),
   security: securitySchema.prefault({}).describe('The layers that judge each tool call.'),
   credentials: z
     .array(credential)
@@ -155,12 +153,10 @@ export const serviceSchema = z.object({
         },
       ],
     }),
-  audit: auditSchema.prefault({}).describe('The record of what happened.'),
+  audit: auditSchema.prefault({}).describe('The audit log.'),
   observability: observabilitySchema.prefault({}).describe('Data sent to a collector.'),
   store: storeSchema.prefault({}).describe('Where tasks are kept.'),
-  secrets: secretsSchema
-    .prefault({})
-    .describe('Where the values come from that the configuration takes from variables.'),
+  secrets: secretsSchema.prefault({}).describe('Sources of the variables in the configuration.'),
 });
 
 type WrittenConfig = z.output<typeof serviceSchema>;

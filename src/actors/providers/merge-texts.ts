@@ -6,7 +6,7 @@ interface Addition {
   place: string;
   event: JsonObject;
   text: string;
-  /** The part of the event whose member `key` is the text. */
+  /** The part of the event that has the text, under `key`. */
   holder: JsonObject;
   key: string;
 }

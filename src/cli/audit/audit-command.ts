@@ -19,7 +19,7 @@ export function auditCommand(session: Session): Command {
     .command('verify')
     .description('check that no line was changed, added or removed; exit 6 when one was')
     .argument('[file...]', 'the files of one log, oldest first')
-    .option('--dir <dir>', 'the folder of an agent whose log is meant, in place of files')
+    .option('--dir <dir>', 'agent folder whose log is verified, in place of files')
     .option('--keys <file>', 'public keys to check signatures with: a JWKS file or its address')
     .option('--require-signed', 'fail unless every line is signed')
     .option(
@@ -28,7 +28,7 @@ export function auditCommand(session: Session): Command {
     )
     .option(
       '--continued-from <hash>',
-      'hash of the line before, when the oldest files are gone',
+      'hash of the line before the first one, when the oldest files were deleted',
       hashValue,
     )
     .option(
@@ -53,7 +53,7 @@ export function auditCommand(session: Session): Command {
     .command('tail')
     .description('show the latest events')
     .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
-    .option('--file <file>', "a log (default: the agent's own)")
+    .option('--file <file>', "a log file (default: the agent's own)")
     .option('--task <id>', 'only events of this task')
     .option('--event <name>', 'only events of this name; a final * stands for any ending')
     .option('--from <time>', timeOption('events from this time on'))
@@ -70,12 +70,12 @@ export function auditCommand(session: Session): Command {
     });
   audit
     .command('export')
-    .description('write out the events of a task, of a range of time, or both')
+    .description('export the events of a task, of a range of time, or both')
     .option('--task <id>', 'only events of this task')
     .option('--from <time>', timeOption('events from this time on'))
     .option('--to <time>', timeOption('events up to this time'))
     .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
-    .option('--file <file>', "a log (default: the agent's own)")
+    .option('--file <file>', "a log file (default: the agent's own)")
     .option('-o, --output <file>', 'a new file, readable by its owner alone (default: stdout)')
     .addOption(
       new Option('--format <format>', 'how to write events (default: ndjson)').choices(

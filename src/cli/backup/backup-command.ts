@@ -26,7 +26,7 @@ export function restoreCommand(session: Session): Command {
     .argument('<file>', 'a file that backup wrote')
     .option('--dir <dir>', 'a new folder for the agent, or the folder that has it', '.')
     .option('--replace', 'replace the store in the folder, and keep it next to the new one')
-    .option('--check', 'only check that the file is whole')
+    .option('--check', 'only check that the file is intact')
     .option(
       '--keys <file>',
       'public keys to check the signature with: a JWKS file or its address (default: those in the folder)',

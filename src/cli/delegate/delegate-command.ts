@@ -8,7 +8,7 @@ export function delegateCommand(session: Session): Command {
   const delegate = new Command('delegate')
     .description('let a person decide for another one, until a time')
     .argument('<from>', 'email of the person who gives the right')
-    .argument('<to>', 'email of the person who decides meanwhile')
+    .argument('<to>', 'email of the person who decides during that time')
     .option('--until <time>', 'the end, such as 2026-12-27T09:00:00Z or a duration such as 3d');
   withAgentOptions(delegate).action(
     async (from: string, to: string, options: AgentOptions & { until?: string }) => {

@@ -6,7 +6,7 @@ import { withAgentOptions } from '../with-agent-options.ts';
 /** Defines `grants list` and `grants revoke`. */
 export function grantsCommand(session: Session): Command {
   const grants = new Command('grants').description('approvals that release later calls');
-  const list = grants.command('list').description('list them, with the calls that each still has');
+  const list = grants.command('list').description('list them, with their remaining uses');
   withAgentOptions(list).action(async (options: AgentOptions) => {
     const { grantsList } = await import('./grants.ts');
     await grantsList(session, options);

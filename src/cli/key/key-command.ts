@@ -7,7 +7,7 @@ export function keyCommand(session: Session): Command {
   key
     .command('generate')
     .description('make an Ed25519 key pair to sign the audit log with')
-    .option('--kid <name>', 'name that signed lines carry', 'service-audit-v1')
+    .option('--kid <name>', 'key name in signed lines (kid)', 'service-audit-v1')
     .option('--out <file>', 'put the private key into a new file that only you can read')
     .action(async (options: KeyGenerateOptions) => {
       const { keyGenerate } = await import('./key-generate.ts');

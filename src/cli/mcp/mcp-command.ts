@@ -14,7 +14,7 @@ export function mcpCommand(session: Session): Command {
     .command('add')
     .description('give the agent the tools of an MCP server, held where you choose')
     .usage('[options] <name> -- <command> [argument...]')
-    .argument('<name>', 'what the agent calls it, such as files')
+    .argument('<name>', 'name of the server in the agent, such as files')
     .argument('[command...]', 'behind --, the program of a server over stdio and its arguments')
     .option('--url <url>', 'the address of a server over HTTP, in the place of a command')
     .option('--header <name=value>', 'a header for the address; may be repeated', addValue)
@@ -44,7 +44,7 @@ export function mcpCommand(session: Session): Command {
     .command('accept')
     .description('accept the tools that an MCP server offers now')
     .argument('<server>', 'the name of the server in service.yaml')
-    .argument('[tool...]', 'its tools, in the words of the server (default: all of them)')
+    .argument('[tool...]', 'its tools, as the server names them (default: all)')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (server: string, tools: string[], options: McpOptions) => {
       const { mcpAccept } = await import('./mcp-accept.ts');

@@ -57,14 +57,19 @@ export function policyCommand(session: Session): Command {
     });
   policy
     .command('suggest')
-    .description('propose conditions for calls that people always approved; changes nothing')
+    .description('suggest conditions for calls that people always approved; changes nothing')
     .argument('[tool]', 'the name of a tool (default: all)')
     .option(
       '--from <time>',
       'the start of the log to read, such as 7d or 2026-11-01T00:00:00Z',
       '30d',
     )
-    .option('--least <count>', 'approved calls that a condition must cover', countValue, 5)
+    .option(
+      '--least <count>',
+      'minimum of approved calls that a condition must cover',
+      countValue,
+      5,
+    )
     .option('-o, --output <file>', 'write service.yaml with the best condition of the tool')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (tool: string | undefined, options: SuggestOptions) => {
@@ -74,7 +79,7 @@ export function policyCommand(session: Session): Command {
   policy
     .command('diff')
     .description('list what changes between two policies; exit 5 if a rule is or may be looser')
-    .argument('<before>', 'a service.yaml, a folder, or the digest of a kept policy')
+    .argument('<before>', 'a service.yaml, a folder, or the digest of a stored policy')
     .argument('<after>', 'another one')
     .option('--log', 'compare the last 100 calls as well; the agent must be running')
     .option('--table <file>', 'compare the rows of a table of policy tests as well')
@@ -85,7 +90,7 @@ export function policyCommand(session: Session): Command {
     });
   policy
     .command('reload')
-    .description('put the policy of the files into force in the running agent')
+    .description('apply the policy files to the running agent')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: { dir: string }) => {
       const { policyReload } = await import('./policy-reload.ts');

@@ -22,13 +22,9 @@ export function receiptCommand(session: Session): Command {
     .command('verify')
     .description('check receipts offline; exit 6 when one was changed or has a foreign signature')
     .argument('<file>', 'receipts, one a line')
-    .option('--dir <dir>', 'the folder of an agent whose keys are meant, in place of --keys')
+    .option('--dir <dir>', 'agent folder with the keys, in place of --keys')
     .option('--keys <file>', 'public keys to check with: a JWKS file or its address')
-    .option(
-      '--log <file>',
-      'a file of the log, which must have the lines; may be repeated',
-      addValue,
-    )
+    .option('--log <file>', 'a log file that must contain the lines; may be repeated', addValue)
     .action(async (file: string, _: unknown, command: Command) => {
       const { receiptVerify } = await import('./receipt-verify.ts');
       await receiptVerify(session, file, command.optsWithGlobals<ReceiptVerifyOptions>());

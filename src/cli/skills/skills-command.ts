@@ -9,7 +9,7 @@ export function skillsCommand(session: Session): Command {
   );
   skills
     .command('list')
-    .description('list the skills that Holdpoint brings along')
+    .description('list the built-in skills')
     .option('--category <category>', 'only those of this kind')
     .action(async (options: SkillsListOptions) => {
       const { skillsList } = await import('./skills-list.ts');
@@ -28,7 +28,7 @@ export function skillsCommand(session: Session): Command {
     .description('add a skill to an agent, with its hosts and the rules that hold its tools')
     .argument('<skill>', 'its name, its folder, or a zip or tar.gz archive, also at a URL')
     .option('--skill <name>', 'the skill to add, from a folder or archive with several')
-    .option('--update', 'replace the copy that the agent has of it')
+    .option('--update', 'replace the copy of the agent')
     .option('--dir <dir>', "the agent's folder", '.')
     .option('--preview', 'show the changes without writing them')
     .option('--yes', 'ask nothing')

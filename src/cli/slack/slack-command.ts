@@ -7,8 +7,8 @@ export function slackCommand(session: Session): Command {
   const slack = new Command('slack').description('approvals and conversations in Slack');
   slack
     .command('manifest')
-    .description('print the manifest that the Slack app is made from')
-    .option('--name <name>', 'what the app is called', 'Holdpoint')
+    .description('print the manifest of the Slack app')
+    .option('--name <name>', 'name of the app', 'Holdpoint')
     .option('--approvals-only', 'omit what conversations need')
     .action(async (options: SlackManifestOptions) => {
       const { printManifest } = await import('./print-manifest.ts');

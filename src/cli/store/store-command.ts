@@ -8,7 +8,7 @@ export function storeCommand(session: Session): Command {
   const store = new Command('store').description('manage a store in PostgreSQL');
   store
     .command('migrate')
-    .description("bring the tables of an agent up to date, before its daemons' next start")
+    .description('update the tables of an agent before its daemons start')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (options: StoreMigrateOptions) => {
       const { storeMigrate } = await import('./store-migrate.ts');
@@ -18,7 +18,7 @@ export function storeCommand(session: Session): Command {
     .command('restored')
     .description('settle tables that were restored to an earlier time, so that no call runs twice')
     .option('--dir <dir>', "the agent's folder", '.')
-    .option('--moved', 'no daemon ran since the tables were copied: nothing ends')
+    .option('--moved', 'no daemon ran since the copy: end no task')
     .action(async (options: StoreRestoredOptions) => {
       const { storeRestored } = await import('./store-restored.ts');
       await storeRestored(session, options);

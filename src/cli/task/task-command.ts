@@ -54,7 +54,9 @@ function getCommand(session: Session): Command {
 
 function inspectCommand(session: Session): Command {
   return new Command('inspect')
-    .description("print the way of a task for Stately's viewer, redacted; needs run --inspect")
+    .description(
+      'print the path of a task for the viewer of Stately, redacted; needs run --inspect',
+    )
     .argument('<id>', 'the id of the task')
     .action(async (id: string, options: AgentOptions) => {
       const { taskInspect } = await import('./task-inspect.ts');

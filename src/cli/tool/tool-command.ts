@@ -18,7 +18,7 @@ export function toolCommand(session: Session): Command {
       addValue,
     )
     .option('--description <text>', 'what it does and when to use it; the model reads this')
-    .option('--held', 'have its calls wait for a person')
+    .option('--held', 'hold its calls for a person')
     .option('--to <target>', 'approval target (default: that of the first rule, else the console)')
     .option('--dir <dir>', "the agent's folder", '.')
     .action(async (name: string, options: ToolNewOptions) => {

@@ -15,11 +15,11 @@ export const decidedCall = z
     approver: z.string().describe('The approver whose decision was the last one needed.'),
     note: z.string(),
     decided_at: time,
-    edit: callEdit.describe('What the approval changed in the arguments.').exactOptional(),
+    edit: callEdit.describe('Changes of the arguments by the approval.').exactOptional(),
     outcome: z
       .enum(['ran', 'failed', 'never_ran', 'unknown'])
       .describe(
-        'Of the approved call; absent until it is known, unknown for a call that was cut off.',
+        'Outcome of the approved call; absent until it is known, `unknown` for an aborted call.',
       )
       .exactOptional(),
     error: z.string().describe('The error of a call that failed, truncated.').exactOptional(),

@@ -23,10 +23,10 @@ const remember = z
   .object(
     {
       scope: z.enum(['task', 'caller'], { error: rememberForm }),
-      for: z.string({ error: rememberForm }).describe('How long, such as 2h.'),
+      for: z.string({ error: rememberForm }).describe('Duration, such as 2h.'),
       uses: z.int({ error: rememberForm }).min(1, { error: rememberForm }),
       when: text(4_096)
-        .describe('CEL condition of the calls; those with equal arguments if omitted.')
+        .describe('CEL condition of the calls (default: equal arguments).')
         .optional(),
     },
     { error: rememberForm },
@@ -63,7 +63,7 @@ export const decided = z
     approver: z.string(),
     status: z
       .enum(['resolved', 'recorded'])
-      .describe('recorded: one of several approvals that a quorum asks for.'),
+      .describe('recorded: one of several approvals that a quorum requires.'),
     edited_args_sha256: digest
       .describe('`args_sha256` of the changed call, which is ruled on again.')
       .exactOptional(),
@@ -101,8 +101,8 @@ export const decisionList = z
 
 const listedAnswer = z.object({
   task_id: z.string().nullable().describe('null for an entry without one.'),
-  status: z.int().describe('The status that POST /tasks/{id}/decisions would have.'),
-  body: z.union([decided, decisionConflict]).describe('The body that it would have.'),
+  status: z.int().describe('The status that POST /tasks/{id}/decisions would return.'),
+  body: z.union([decided, decisionConflict]).describe('The body that it would return.'),
 });
 
 export const decisionAnswers = z

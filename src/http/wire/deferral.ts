@@ -49,7 +49,7 @@ const optionFields = Object.fromEntries(
 export const deferral = z
   .object({
     id: z.string(),
-    deferral_id: z.string().describe('Equal to `id`, as decisions name it.'),
+    deferral_id: z.string().describe('Same as `id`, under the name that decisions use.'),
     task_id: z.string(),
     title: z
       .string()
@@ -58,7 +58,7 @@ export const deferral = z
       ),
     tool: z.string(),
     to: z.string().describe('Approval target.'),
-    timeout: z.string().describe('How long it waits at most, such as 5m0s.'),
+    timeout: z.string().describe('Maximum wait, such as 5m0s.'),
     context: z.string().describe('Context shown to approvers.'),
     args: z.record(z.string(), z.unknown()).describe('The arguments that would run.'),
     args_redacted: z
@@ -67,7 +67,7 @@ export const deferral = z
       .exactOptional(),
     args_sha256: digest,
     runs_sha256: digest
-      .describe('Of everything that decides what the call would do besides its arguments.')
+      .describe('Digest of everything besides the arguments that determines what the call does.')
       .exactOptional(),
     repeats: z
       .object({ call_id: z.string(), at: time, approver: z.string().exactOptional() })
@@ -77,7 +77,7 @@ export const deferral = z
       .int()
       .describe('How often the caller has requested the call; absent for once.')
       .exactOptional(),
-    modified: z.string().describe('Which rules rewrote the arguments, in words.').exactOptional(),
+    modified: z.string().describe('The rules that rewrote the arguments, as text.').exactOptional(),
     changes: argumentChanges.exactOptional(),
     requester: requester.nullable(),
     requested_at: time,
@@ -88,7 +88,7 @@ export const deferral = z
       .describe('Emails of approvers, and entries such as group:finance; null for anyone.'),
     also_by: z
       .array(z.array(z.string()))
-      .describe('Further lists, each of which must list the approver.')
+      .describe('Further lists; the approver must be on each of them.')
       .exactOptional(),
     quorum: z.int().min(1),
     quorum_of: z
@@ -98,11 +98,13 @@ export const deferral = z
     ...optionFields,
     remember: z
       .object({ for: z.string(), uses: z.int() })
-      .describe('How long, such as 8h0m0s, and how often an approval may count for later calls.')
+      .describe(
+        'Maximum time, such as 8h0m0s, and uses of an approval that counts for later calls.',
+      )
       .exactOptional(),
     edits: z
       .array(callEdit)
-      .describe('What approvers changed in the arguments, oldest first.')
+      .describe('Changes of the arguments by approvers, oldest first.')
       .exactOptional(),
     hold: z
       .object({
@@ -112,19 +114,19 @@ export const deferral = z
         subject: z.string().exactOptional(),
         cwd: z.string().describe('The folder in which the call works.').exactOptional(),
       })
-      .describe(
-        'What the program that runs the call states of it; absent for a call that runs here.',
-      )
+      .describe('Statements of the program that runs the call; absent for a call that runs here.')
       .exactOptional(),
-    escalates_at: time.describe('When another target is asked as well.').exactOptional(),
-    escalated_to: z.string().describe('The second target, once it was asked.').exactOptional(),
+    escalates_at: time.describe('Time of the escalation to another target.').exactOptional(),
+    escalated_to: z.string().describe('The escalation target, once it was asked.').exactOptional(),
     approvals: z.array(
       z.object({
         approver: z.string(),
         at: time,
         for: z
           .string()
-          .describe('The person who delegated the decision; absent for the own right.')
+          .describe(
+            'The person who delegated the decision; absent if the approver decided in their own right.',
+          )
           .exactOptional(),
         as: z
           .array(z.string())
@@ -151,7 +153,7 @@ export const deferralDetail = deferral
 export const deferralPage = z
   .object({
     deferrals: z.array(deferral),
-    total: z.int().describe('How many wait in all; counted up to 10,000.'),
+    total: z.int().describe('Total number of waiting calls, counted up to 10,000.'),
     next_cursor: z.string().exactOptional(),
   })
   .meta({ id: 'DeferralPage' });

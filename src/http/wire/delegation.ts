@@ -9,7 +9,7 @@ export const delegationRequest = z
       .string()
       .describe('Email of the person who gives the right; the caller if omitted.')
       .exactOptional(),
-    to: z.string().describe('Email of the person who decides meanwhile.'),
+    to: z.string().describe('Email of the person who decides during that time.'),
     until: z.iso.datetime({ offset: true }).describe('End, in RFC 3339.'),
   })
   .meta({ id: 'DelegationRequest' });

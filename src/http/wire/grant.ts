@@ -17,7 +17,7 @@ export const grant = z
     since: time,
     until: time,
     uses_left: z.int(),
-    suspended: z.boolean().describe('A call like these was rejected since.'),
+    suspended: z.boolean().describe('A similar call was rejected since.'),
   })
   .meta({ id: 'Grant', description: 'An approval that releases later calls.' });
 

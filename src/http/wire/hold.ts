@@ -27,7 +27,7 @@ const longestContext = 4_000;
 const claim = short(128)
   .regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without spaces' })
   .describe(
-    'Chosen by each process: an answer that was lost is sent again to the process with the same claim.',
+    'Chosen by each process. A process with the same claim can receive a lost answer again.',
   );
 
 const tag = z.string({ error: 'must be a string' }).refine(isTagValue, {
@@ -41,7 +41,7 @@ const workflow = Object.fromEntries(
 export const holdRequest = z
   .object({
     key: short(256).describe(
-      'Chosen by the program: the same key and call are the same hold. Make it of the session and the call id.',
+      'Idempotency key, chosen by the program: the same key and call are the same hold. Derive it from the session and the call id.',
     ),
     tool: short(128).regex(/^[A-Za-z0-9_.:/@-]+$/, {
       error: 'must have only A-Z a-z 0-9 and _ . : / @ -',
@@ -170,7 +170,7 @@ export const hold = z
     receipt: z.string().describe('Path of the receipt of the call.').exactOptional(),
     released: z
       .boolean()
-      .describe('Another process received the call before, or its outcome is known.')
+      .describe('True if another process received the call before, or its outcome is known.')
       .exactOptional(),
     outcome: holdOutcome.nullable().exactOptional(),
     to: z.string().describe('Who is asked.').exactOptional(),

@@ -30,7 +30,7 @@ export const mcpServer = z
     since: time.describe('When it was connected.').nullable(),
     error: z
       .object({
-        message: z.string().describe('Follows the name of the server.'),
+        message: z.string().describe('The suffix after the name of the server.'),
         at: time,
         needs_person: z.boolean(),
       })

@@ -4,12 +4,12 @@ import { agentErrorCodes, type ErrorCode, errorCodes } from './error-codes.ts';
 
 export const errorCode = z
   .enum(agentErrorCodes)
-  .describe('Says which error it is. Codes are stable; a later release can add some.')
+  .describe('Stable code of the error; a later release can add codes.')
   .meta({ id: 'ErrorCode' });
 
 /** The error format of Holdpoint's own routes. */
 export const refusal = z
-  .object({ error: z.string().describe('One sentence that says what is wrong.'), code: errorCode })
+  .object({ error: z.string().describe('Message for a person.'), code: errorCode })
   .meta({ id: 'Refusal' });
 
 export const unauthorized = z

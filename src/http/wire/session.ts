@@ -6,7 +6,7 @@ import { time, timestamp } from './timestamp.ts';
 export const sessionBrief = z
   .object({
     id: z.string().describe('The contextId of its tasks.'),
-    preview: z.string().describe('The beginning of what was said first.'),
+    preview: z.string().describe('The beginning of the first message.'),
     created_at: time,
     updated_at: time,
   })

@@ -14,7 +14,7 @@ export const statePath = z.object({
     .describe('The states that the task has entered, oldest first.'),
   states_left_out: z
     .int()
-    .describe('How many states after the first one are not stored any more.')
+    .describe('Number of deleted states after the first one.')
     .exactOptional(),
 });
 

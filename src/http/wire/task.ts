@@ -60,13 +60,13 @@ const metadata = z.object({
     .exactOptional(),
   edits: z
     .array(callEdit.extend({ tool: z.string() }))
-    .describe('What approvers changed in the arguments of calls, oldest first.')
+    .describe('Changes of arguments by approvers, oldest first.')
     .exactOptional(),
   step_up: stepUp.exactOptional(),
   waits: z
     .object({ at: z.string(), for: z.string(), until: z.string().exactOptional() })
     .describe(
-      'Where the call that runs waits for a person: the program, who is asked there, and until when.',
+      'The place where the running call waits for a person: the program, its target, and the deadline.',
     )
     .exactOptional(),
   cut: z

@@ -159,7 +159,7 @@ describe('a model that is hostile or fails', () => {
     });
   });
 
-  it('and never ends is stopped at a megabyte', async () => {
+  it('that never ends is stopped at a megabyte', async () => {
     const left = Promise.withResolvers<void>();
     const address = await startRawModel((response) => {
       beginChat(response);

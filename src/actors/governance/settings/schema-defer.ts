@@ -161,7 +161,7 @@ export const deferSchema = z
         }),
       })
       .optional()
-      .describe('Lets approvals count for later calls; without it each call is asked for.'),
+      .describe('Lets approvals count for later calls; without it each call needs its own.'),
     on_restart: z
       .enum(['abandon', 'resume'])
       .default('abandon')

@@ -240,6 +240,8 @@ export const securitySchema = z.object({
   guardrails: guardrailsSchema
     .prefault({})
     .describe('Denies matches of fixed rules, before any other layer.'),
-  policy: policySchema.prefault({}).describe('How the rules of this section are applied.'),
+  policy: policySchema
+    .prefault({})
+    .describe('Conditions, included files and reload of these rules.'),
   defer: deferSchema.prefault({}).describe('Holds calls until a person decides.'),
 });

@@ -12,7 +12,7 @@ export interface AddressPolicy {
   closedAt: (address: string, port: number, from?: string) => string | null;
 }
 
-/** A host and port with one of its addresses; `how` is `is` if the host is an IP address. */
+/** A host and port with one of its addresses. `how` is `is` if the host is an IP address, else `resolves to`. */
 export interface AddressOfHost {
   host: string;
   port: number;

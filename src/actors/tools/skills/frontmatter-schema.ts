@@ -41,9 +41,7 @@ const requires = z.looseObject({
       }),
     })
     .nullish()
-    .describe(
-      'Variables of the environment that the scripts of the skill are given; no others are.',
-    ),
+    .describe('Environment variables for the scripts of the skill; they get no others.'),
 });
 
 const serviceBlock = z

@@ -83,7 +83,7 @@ describe('the lines of a message', () => {
     );
   });
 
-  it('show control characters as codes, and the only viewer of a message', () => {
+  it('show control characters as codes, and name the only viewer of a message', () => {
     const message = { ...plain, text: 'red \u001b[31m\u202e', onlyFor: 'U0BOB00001' };
     expect(paintMessage(output, message, { workspace, isChanged: false })).toEqual([
       'Ann Miller  #refunds, only Bob Stone sees this',
