@@ -132,7 +132,10 @@ describe('a page with a rebound host name (WEB-1)', () => {
     const page = await openElsewhere('evil.test');
     const here = `http://evil.test:${dashboard.dashboard.port}`;
     const opened = await page.goto(`${here}/`);
-    expect([opened?.status(), await opened?.json()]).toEqual([403, { error: 'forbidden_host' }]);
+    expect([opened?.status(), await opened?.json()]).toEqual([
+      403,
+      { error: 'forbidden_host', code: 'forbidden_host' },
+    ]);
     // From here on it is of the same origin as what it asks for.
     const statuses = await page.evaluate(
       (headers) =>
