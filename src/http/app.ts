@@ -14,21 +14,13 @@ import { restRoutes } from './a2a/rest-routes.ts';
 import { type ApprovalsPage, approvalsRouter } from './approvals/approvals-router.ts';
 import type { AuthLog } from './auth-log.ts';
 import type { CallerTasksPorts } from './caller-tasks.ts';
-import { mcpPath } from './mcp/mcp-path.ts';
-import { type McpPorts, mcpRoute } from './mcp/mcp-route.ts';
-import { readMcpBody } from './mcp/read-mcp-body.ts';
-import { offersTaskResult } from './mcp/task-result-tool.ts';
+import { type McpPorts, mcpRoutes } from './mcp/mcp-route.ts';
 import { type Metrics, metricsOf } from './metrics/metrics.ts';
 import type { MetricsPorts } from './metrics/metrics-ports.ts';
 import { type AdmitPorts, admit } from './middleware/admit.ts';
 import { allowMethods } from './middleware/allow-methods.ts';
 import { allowOrigins } from './middleware/allow-origins.ts';
-import {
-  type AuthenticatePorts,
-  acsPath,
-  authenticate,
-  metricsPath,
-} from './middleware/authenticate.ts';
+import { type AuthenticatePorts, authenticate } from './middleware/authenticate.ts';
 import { bindTasks } from './middleware/bind-tasks.ts';
 import { boundTraffic } from './middleware/bound-traffic.ts';
 import { correlate } from './middleware/correlate.ts';
@@ -43,70 +35,30 @@ import type { PagePorts } from './middleware/page-fault.ts';
 import { readJson } from './middleware/read-json.ts';
 import { refuseAmbiguous } from './middleware/refuse-ambiguous.ts';
 import { tagEvents } from './middleware/tag-events.ts';
-import { nameSpan, traceRequest } from './middleware/trace-request.ts';
+import { traceRequest } from './middleware/trace-request.ts';
 import type { RequestState } from './request-state.ts';
-import { type AcsSettings, acsAnswer, acsErrors, longestAcsBody } from './routes/acs.ts';
-import {
-  agentCard,
-  cardPath,
-  legacyAgentCard,
-  legacyCardPath,
-  restAgentCard,
-  restCardPath,
-} from './routes/agent-card-routes.ts';
-import {
-  type AuditKeysPorts,
-  auditKeys,
-  auditKeysPath,
-  cachedAuditKeys,
-} from './routes/audit-keys.ts';
-import { decisionList, decisions } from './routes/decisions.ts';
-import { type DeferralPorts, deferralsGet, deferralsList } from './routes/deferrals.ts';
-import {
-  type DelegationPorts,
-  delegationsEnd,
-  delegationsGive,
-  delegationsList,
-  delegationsPath,
-} from './routes/delegations.ts';
-import { eventsFollow } from './routes/events.ts';
-import { serveFrontPage } from './routes/front-page-route.ts';
-import { grantsList, grantsPath, grantsRevoke } from './routes/grants.ts';
-import { type HealthPorts, healthz, readyz } from './routes/health.ts';
-import { holdsAsk, holdsCancel, holdsGet, holdsOutcome, holdsPath } from './routes/holds.ts';
-import { type HookPorts, hooksAnswer, hooksDeny, hooksPath } from './routes/hooks.ts';
-import { answerParseError, jsonRpc } from './routes/json-rpc-route.ts';
-import {
-  type McpServerPorts,
-  mcpLoginFinish,
-  mcpLoginStart,
-  mcpLogout,
-  mcpServersList,
-  mcpServersPath,
-  mcpToolsAccept,
-  type RecordOf,
-} from './routes/mcp-servers.ts';
-import { openApi, openApiPath } from './routes/openapi.ts';
-import { type PolicyReloadPorts, policyReload } from './routes/policy-reload.ts';
-import { protectedResource } from './routes/protected-resource.ts';
-import { type ReceiptPorts, receiptsGet } from './routes/receipts.ts';
-import { sessionsGet, sessionsList } from './routes/sessions.ts';
-import { tasksCancel } from './routes/tasks-cancel.ts';
-import { tasksEvents } from './routes/tasks-events.ts';
-import { tasksGet, tasksList } from './routes/tasks-get.ts';
-import { tasksInspection } from './routes/tasks-inspection.ts';
-import { tasksSend } from './routes/tasks-send.ts';
-import { tasksSubscribe } from './routes/tasks-subscribe.ts';
+import { type AcsSettings, acsRoutes } from './routes/acs.ts';
+import { cardRoutes, restAgentCard, restCardPath } from './routes/agent-card-routes.ts';
+import { type AuditKeysPorts, auditKeyRoutes } from './routes/audit-keys.ts';
+import { type DeferralPorts, deferralRoutes } from './routes/deferrals.ts';
+import { type DelegationPorts, delegationRoutes } from './routes/delegations.ts';
+import { eventRoutes } from './routes/events.ts';
+
+import { grantRoutes } from './routes/grants.ts';
+import { type HealthPorts, healthRoutes } from './routes/health.ts';
+import { holdRoutes } from './routes/holds.ts';
+import { type HookPorts, hookRoutes } from './routes/hooks.ts';
+import { rpcRoutes } from './routes/json-rpc-route.ts';
+import { type McpServerPorts, mcpServerRoutes, type RecordOf } from './routes/mcp-servers.ts';
+import { openApiRoutes } from './routes/openapi.ts';
+import { type PolicyReloadPorts, policyRoutes } from './routes/policy-reload.ts';
+import { resourceRoutes } from './routes/protected-resource.ts';
+import type { ReceiptPorts } from './routes/receipts.ts';
+import type { Route, Routes } from './routes/route.ts';
+import { sessionRoutes } from './routes/sessions.ts';
+import { taskRoutes } from './routes/tasks.ts';
 import type { TrafficLimits } from './traffic.ts';
-import {
-  calledInvocation,
-  heldInvocation,
-  mcpInvocation,
-  messageInvocation,
-  sentInvocation,
-} from './wire/admission.ts';
-import { noDecision } from './wire/decision.ts';
-import { metadataPath } from './wire/protected-resource.ts';
+import { messageInvocation } from './wire/admission.ts';
 import { requestEnvelope } from './wire/request-envelope.ts';
 
 type AuditPorts = AuditKeysPorts &
@@ -176,7 +128,7 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
   app.use(boundTraffic(ports.traffic));
   app.use(keepAlive(ports));
   app.use(bindTasks(ports));
-  const router = createRouter(ports, metrics.route);
+  const router = createRouter(ports, metrics);
   if (ports.approvals !== undefined) {
     app.use(approvalsRouter(ports.approvals, { ...ports, onRejected }).routes());
   }
@@ -188,101 +140,53 @@ export function createApp(ports: AppPorts): Koa<RequestState> {
 /** Routes access tasks only through `ctx.state`, which is restricted to the caller's tasks. */
 function createRouter(
   { system, push: _, approvals: __, ...ports }: AppPorts,
-  metrics: Metrics['route'],
+  metrics: Metrics,
 ): Router<RequestState> {
   const a2a = a2aCalls(ports);
   const rest = a2aRest(ports);
   const router = new Router<RequestState>({ sensitive: true });
-  router.post('/tasks/send', readJson(), admit(ports, sentInvocation), tasksSend(ports));
-  router.post(
-    '/tasks/sendSubscribe',
-    readJson(),
-    admit(ports, sentInvocation),
-    tasksSubscribe(ports),
-  );
-  router.post('/tasks/:id/decisions', readJson({ malformed: noDecision }), decisions(ports));
-  router.post('/tasks/:id/cancel', readJson(), tasksCancel());
-  router.get('/tasks/:id/events', tasksEvents());
-  router.get('/tasks/:id/inspection', tasksInspection());
-  router.get('/tasks/:id/calls/:call_id/receipt', receiptsGet(ports));
-  router.get('/tasks/:id', tasksGet());
-  router.get('/tasks', tasksList(ports));
-  router.get('/events', eventsFollow());
-  router.get('/sessions/:id', sessionsGet());
-  router.get('/sessions', sessionsList());
-  router.post('/deferrals/decisions', readJson(), decisionList(ports));
-  router.get('/deferrals/:id', deferralsGet(ports));
-  router.get('/deferrals', deferralsList());
-  router.post('/policy/reload', policyReload(ports));
-  router.get(grantsPath, grantsList());
-  router.delete(`${grantsPath}/:id`, readJson(), grantsRevoke());
-  router.get(delegationsPath, delegationsList(ports));
-  router.post(delegationsPath, readJson(), delegationsGive(ports));
-  router.delete(`${delegationsPath}/:id`, readJson(), delegationsEnd(ports));
-  if (ports.gate !== null) {
-    const gate = { ...ports.gate, clock: ports.clock };
-    router.post(holdsPath, readJson(), admit(ports, heldInvocation), holdsAsk(gate));
-    router.get(`${holdsPath}/:id`, holdsGet(gate));
-    router.post(`${holdsPath}/:id/outcome`, readJson(), holdsOutcome());
-    router.post(
-      `${holdsPath}/:id/decisions`,
-      readJson({ malformed: noDecision }),
-      decisions(ports),
-    );
-    router.delete(`${holdsPath}/:id`, readJson(), holdsCancel());
-    const hook = { ...ports, ...ports.gate };
-    if (ports.gate.acs !== null) {
-      const acs = { ...hook, ...ports.gate.acs };
-      const read = readJson({ longest: longestAcsBody });
-      router.post(acsPath, acsErrors(ports), read, acsAnswer(acs));
+  const served: Record<string, Route> = {};
+  const serve = (routes: Routes): void => {
+    Object.assign(served, routes);
+    for (const [way, { body, admits, answer, ...route }] of Object.entries(routes)) {
+      const [verb = '', path = ''] = way.split(' ');
+      const { before = body === undefined ? [] : [readJson()] } = route;
+      const admitted = admits === undefined ? [] : [admit(ports, admits)];
+      router[verb.toLowerCase() as 'get' | 'post' | 'delete'](path, ...before, ...admitted, answer);
     }
-    router.post(`${hooksPath}/:dialect`, hooksDeny(hook), readJson(), hooksAnswer(hook));
+  };
+  serve(taskRoutes(ports));
+  serve(eventRoutes);
+  serve(sessionRoutes);
+  serve(deferralRoutes(ports));
+  serve(policyRoutes(ports));
+  serve(grantRoutes);
+  serve(delegationRoutes(ports));
+  if (ports.gate !== null) {
+    const hook = { ...ports, ...ports.gate };
+    serve(holdRoutes({ ...ports.gate, clock: ports.clock }));
+    if (ports.gate.acs !== null) serve(acsRoutes({ ...hook, ...ports.gate.acs }));
+    serve(hookRoutes(hook));
   }
-  router.post(
-    '/',
-    answerParseError(),
-    readJson(),
-    nameSpan(),
-    admit(ports, calledInvocation),
-    jsonRpc({ ...ports, a2a }),
-  );
-  if (ports.mcp !== null) {
-    const face = ports.mcp;
-    const mcp = mcpRoute(face, ports);
-    const invocation = (body: unknown) => mcpInvocation(body, offersTaskResult(face));
-    router.post(mcpPath, readMcpBody(), admit(ports, invocation), mcp);
-    router.get(mcpPath, mcp);
-    router.delete(mcpPath, mcp);
-  }
+  serve(rpcRoutes({ ...ports, a2a }));
+  if (ports.mcp !== null) serve(mcpRoutes(ports.mcp, ports));
   for (const { verb, path, isSend } of restRoutes) {
     const admitted = isSend ? [admit(ports, messageInvocation)] : [];
     router[verb](path, readJson(a2aBody), ...admitted, rest);
   }
   if (ports.mcpServers !== undefined) {
-    const servers = ports.mcpServers;
     const record: RecordOf = (state, event) =>
       ports.record({ ...requestEnvelope(ports, state, state.caller), ...event });
-    const one = `${mcpServersPath}/:name`;
-    router.get(mcpServersPath, mcpServersList(servers));
-    router.post(`${one}/accept`, readJson(), mcpToolsAccept(servers));
-    router.post(`${one}/login`, readJson(), mcpLoginStart(servers));
-    router.post(`${one}/login/finish`, readJson(), mcpLoginFinish(servers, record));
-    router.post(`${one}/logout`, readJson(), mcpLogout(servers, record));
+    serve(mcpServerRoutes(ports.mcpServers, record));
   }
   if (ports.resource !== undefined && ports.resource !== null) {
-    const publish = protectedResource(ports.resource);
-    router.get(metadataPath, publish);
-    router.get(`${metadataPath}${mcpPath}`, publish);
+    serve(resourceRoutes(ports.resource));
   }
-  router.get('/healthz', healthz(ports));
-  router.get('/readyz', readyz({ system }));
-  router.get(metricsPath, metrics);
-  router.get('/.well-known/service-audit-keys', auditKeys(ports));
-  router.get(auditKeysPath, cachedAuditKeys(ports));
+  serve(healthRoutes({ ...ports, system }));
+  serve(metrics.routes);
+  serve(auditKeyRoutes(ports));
   router.get(restCardPath, restAgentCard(ports));
-  router.get(cardPath, agentCard(ports));
-  router.get(legacyCardPath, legacyAgentCard(ports));
-  router.get('/', serveFrontPage(ports));
-  router.get(openApiPath, openApi(ports, router));
+  serve(cardRoutes(ports));
+  serve(openApiRoutes({ ...ports, router, routes: served }));
   return router;
 }

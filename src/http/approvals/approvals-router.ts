@@ -23,7 +23,7 @@ import {
   delegationsGive,
   delegationsList,
 } from '../routes/delegations.ts';
-import { grantsList, grantsRevoke } from '../routes/grants.ts';
+import { listGrants, revokeGrant } from '../routes/grants.ts';
 import {
   confirmSession,
   findSession,
@@ -100,7 +100,7 @@ export function approvalsRouter(
       ...presentPerson(sessionOf(ctx).session),
     } satisfies SessionJson;
   });
-  router.get(`${api}/deferrals`, repeated, deferralsList());
+  router.get(`${api}/deferrals`, repeated, deferralsList);
   router.get(`${api}/deferrals/:id`, active, deferralsGet(ports));
   const read = readJson({ malformed: noDecision });
   router.post(
@@ -112,8 +112,8 @@ export function approvalsRouter(
   router.post(`${api}/deferrals/decisions`, deciding, readJson(), decisionList(ports));
   deviceRoutes(router, { api, active, devices });
   passkeyRoutes(router, { api, active, deciding, passkeys, clock: ports.clock });
-  router.get(`${api}/grants`, repeated, grantsList());
-  router.delete(`${api}/grants/:id`, active, grantsRevoke());
+  router.get(`${api}/grants`, repeated, listGrants);
+  router.delete(`${api}/grants/:id`, active, revokeGrant);
   router.get(`${api}/delegations`, repeated, delegationsList(ports));
   router.post(`${api}/delegations`, deciding, recent(ports), readJson(), delegationsGive(ports));
   router.delete(`${api}/delegations/:id`, active, delegationsEnd(ports));

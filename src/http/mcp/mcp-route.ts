@@ -1,13 +1,22 @@
+import { z } from 'zod';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Ids } from '../../actors/ports/ids.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import { Heartbeats } from '../heartbeats.ts';
+import { type AdmitPorts, admit } from '../middleware/admit.ts';
+import { rpcRequest } from '../openapi/a2a-schemas.ts';
+import { eventStream, holding, json, type Parameter } from '../openapi/operation.ts';
 import type { RoutedContext } from '../request-state.ts';
+import type { Routes } from '../routes/route.ts';
+import { mcpInvocation } from '../wire/admission.ts';
 import { fieldOf } from '../wire/field-of.ts';
-import { Problem } from '../wire/problem.ts';
+import { rpcAnswer } from '../wire/json-rpc.ts';
+import { Problem, refusal } from '../wire/problem.ts';
 import type { McpFace } from './mcp-face.ts';
 import { isMcpPoll, pollMethod } from './mcp-path.ts';
+import { readMcpBody } from './read-mcp-body.ts';
 import type { ServeMessage } from './serve-mcp.ts';
+import { offersTaskResult } from './task-result-tool.ts';
 import { WaitingClients } from './waiting-clients.ts';
 
 /** The dependencies of the MCP endpoint. */
@@ -19,6 +28,87 @@ export interface McpPorts {
   onDisconnect: 'abandon' | 'keep';
 }
 
+const session: Parameter = {
+  name: 'Mcp-Session-Id',
+  in: 'header',
+  says: 'The session that initialize was answered with; absent from 2026-07-28 on.',
+  schema: z.string(),
+};
+
+const version: Parameter = {
+  name: 'MCP-Protocol-Version',
+  in: 'header',
+  says: 'The version of MCP; required from 2026-07-28 on.',
+  schema: z.string(),
+};
+
+const routing: readonly Parameter[] = ['Mcp-Method', 'Mcp-Name'].map((name) => ({
+  ...{ name, in: 'header' },
+  says: 'As in the body; required from 2026-07-28 on.',
+  schema: z.string(),
+}));
+
+const noSession = holding('The session is not there for the caller.', refusal);
+const malformed = holding('The message or its session is invalid.', refusal);
+const foreign = holding('A page of a stranger sent it.', refusal);
+
+/** The routes of the MCP endpoint. */
+export function mcpRoutes(face: McpFace, ports: McpPorts & AdmitPorts): Routes {
+  const answer = mcpAnswer(face, ports);
+  const invocation = (body: unknown) => mcpInvocation(body, offersTaskResult(face));
+  return {
+    'POST /mcp': {
+      id: 'sendMcpMessage',
+      tag: 'mcp',
+      says: 'Receives one message of an MCP client over streamable HTTP; each tools/call is a task of one call.',
+      parameters: [session, version, ...routing],
+      body: {
+        schema: rpcRequest,
+        types: [json],
+        example: {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'issue_refund', arguments: { order: 'A-1042' } },
+        },
+      },
+      answers: {
+        200: {
+          says: 'The answer, or progress and the answer as events.',
+          content: { [eventStream]: rpcAnswer, [json]: rpcAnswer },
+        },
+        202: { says: 'The notification was accepted.' },
+        400: malformed,
+        403: foreign,
+        404: noSession,
+      },
+      before: [readMcpBody(), admit(ports, invocation)],
+      answer,
+    },
+    'GET /mcp': {
+      id: 'followMcpSession',
+      tag: 'mcp',
+      says: 'Streams messages of the agent to a session, in addition to its answers.',
+      parameters: [session],
+      answers: {
+        200: { says: 'Events.', content: { [eventStream]: null } },
+        400: malformed,
+        403: foreign,
+        404: noSession,
+      },
+      answer,
+    },
+    'DELETE /mcp': {
+      id: 'endMcpSession',
+      tag: 'mcp',
+      says: 'Ends a session.',
+      parameters: [session],
+      answers: { 200: { says: 'It has ended.' }, 400: malformed, 403: foreign, 404: noSession },
+      answer,
+    },
+  };
+}
+
 /** Milliseconds between two progress notifications. Many clients time out after a minute. */
 const progressEvery = 10_000;
 
@@ -28,8 +118,8 @@ const keyPurpose = 'mcp sessions';
 /** Maximum length of a message ID in characters; it stays in memory for the duration of the call. */
 const longestId = 256;
 
-/** `POST, GET, DELETE /mcp`: provides the agent's tools to MCP clients (docs/contract/models.md). */
-export function mcpRoute(face: McpFace, ports: McpPorts) {
+/** Provides the agent's tools to MCP clients (docs/contract/models.md). */
+function mcpAnswer(face: McpFace, ports: McpPorts) {
   const beats = new Heartbeats(ports.clock, progressEvery);
   let serving: Promise<ServeMessage> | null = null;
   const open = async (): Promise<ServeMessage> => {

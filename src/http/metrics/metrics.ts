@@ -1,4 +1,5 @@
 import type { RoutedContext } from '../request-state.ts';
+import type { Routes } from '../routes/route.ts';
 import type { Measurement } from './measurement.ts';
 import type { MetricsPorts } from './metrics-ports.ts';
 import type { OpenRegistry } from './open-registry.ts';
@@ -6,14 +7,13 @@ import type { OpenRegistry } from './open-registry.ts';
 /** Maximum number of measurements buffered until the metrics library is loaded. */
 const mostBuffered = 1_000;
 
-/** An agent's metrics and their route. */
+/** An agent's metrics, and their route in Prometheus format. */
 export interface Metrics {
   /** Counts a measurement. */
   hear: (measurement: Measurement) => void;
   /** Counts a request until the returned function is called. */
   begin: () => () => void;
-  /** `GET /metrics`: the state of the agent and its process in Prometheus format (docs/contract/transports.md). */
-  route: (ctx: RoutedContext) => Promise<void>;
+  routes: Routes;
 }
 
 /**
@@ -35,6 +35,13 @@ export function metricsOf(ports: MetricsPorts): Metrics {
       return opened;
     }));
   const write = async (): Promise<string> => (await open()).text();
+  const answer = async (ctx: RoutedContext): Promise<void> => {
+    writing ??= write().finally(() => {
+      writing = null;
+    });
+    ctx.body = await writing;
+    ctx.type = 'text/plain; version=0.0.4; charset=utf-8';
+  };
   const hear = (measurement: Measurement): void => {
     if (opened !== null) return opened.observe(measurement);
     if (waiting.push(measurement) >= mostBuffered) void open();
@@ -49,12 +56,14 @@ export function metricsOf(ports: MetricsPorts): Metrics {
       inFlight += 1;
       return () => void (inFlight -= 1);
     },
-    async route(ctx) {
-      writing ??= write().finally(() => {
-        writing = null;
-      });
-      ctx.body = await writing;
-      ctx.type = 'text/plain; version=0.0.4; charset=utf-8';
+    routes: {
+      'GET /metrics': {
+        id: 'getMetrics',
+        tag: 'watching',
+        says: 'Shows figures in the text format of Prometheus, with the usual sign-in or the token of `server.metrics`.',
+        answers: { 200: { says: 'The figures.', content: { 'text/plain': null } } },
+        answer,
+      },
     },
   };
 }

@@ -56,10 +56,10 @@ const publicPaths: ReadonlySet<string> = new Set([
 ]);
 
 /** Path of the Guardian of the Agent Control Standard. */
-export const acsPath = '/acs';
+const acsPath = '/acs';
 
 /** Path of the metrics. */
-export const metricsPath = '/metrics';
+const metricsPath = '/metrics';
 
 /** Path of the approvals page. */
 export const approvalsPath = '/approvals';

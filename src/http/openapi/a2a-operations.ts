@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { restBases, restVersionOf } from '../a2a/rest-routes.ts';
+import { agentCard } from '../routes/agent-card-routes.ts';
 import { statusRefusal } from '../wire/present-refusal.ts';
 import * as schemas from './a2a-schemas.ts';
 import { type Answer, eventStream, json, type Operation } from './operation.ts';
@@ -96,11 +97,11 @@ const shared: Readonly<Record<string, Shared>> = {
     answer: schemas.nothing,
     isNamed: true,
   },
-  'GET /card': { id: 'getCard', says: 'Shows the agent card.', answer: schemas.agentCard },
+  'GET /card': { id: 'getCard', says: 'Shows the agent card.', answer: agentCard },
   'GET /extendedAgentCard': {
     id: 'getExtendedCard',
     says: 'Shows the extended agent card, where there is one.',
-    answer: schemas.agentCard,
+    answer: agentCard,
   },
 };
 

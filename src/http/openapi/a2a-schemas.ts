@@ -54,18 +54,6 @@ export const pushConfigs = z
 
 export const nothing = z.looseObject({}).meta({ id: 'Nothing' });
 
-export const agentCard = z
-  .looseObject({
-    name: z.string(),
-    description: z.string().optional(),
-    version: z.string(),
-    url: z.string().optional(),
-    skills: z.array(z.looseObject({ id: z.string(), name: z.string() })),
-    capabilities: z.looseObject({ streaming: z.boolean().optional() }),
-    securitySchemes: z.record(z.string(), z.unknown()).optional(),
-  })
-  .meta({ id: 'AgentCard' });
-
 const legacyNames = ['tasks/send', 'tasks/sendSubscribe', 'tasks/get', 'tasks/cancel'];
 
 const methods = [...legacyNames, ...namesOf['0.3'], ...namesOf['1.0']];

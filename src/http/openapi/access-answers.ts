@@ -16,7 +16,13 @@ const refusals: Record<RefusalForm, z.ZodType> = {
  * docs/contract/transports.md).
  */
 export function accessAnswers(operation: Operation): Record<number, Answer> {
-  const { form, isPublic = false, isAdmitted = false, isUnlimited = false, body } = operation;
+  const {
+    form = 'sentence',
+    isPublic = false,
+    isAdmitted = false,
+    isUnlimited = false,
+    body,
+  } = operation;
   const refused = (says: string, more: Partial<Answer> = {}, own?: z.ZodType): Answer =>
     holding(says, form === 'sentence' ? (own ?? refusals[form]) : refusals[form], more);
   const retry = { headers: { 'Retry-After': 'Seconds to wait.' } };

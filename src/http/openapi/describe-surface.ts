@@ -1,10 +1,8 @@
 import { z } from 'zod';
+import type { Routes } from '../routes/route.ts';
 import { a2aOperation } from './a2a-operations.ts';
 import { accessAnswers } from './access-answers.ts';
-import { holdOperations } from './hold-operations.ts';
-import { mcpOperations } from './mcp-operations.ts';
 import { type Answer, eventStream, type Operation, type Parameter, type Tag } from './operation.ts';
-import { operations } from './operations.ts';
 
 /** A route of the router. */
 export interface DescribedRoute {
@@ -45,14 +43,22 @@ const correlation = {
  * Describes an agent's HTTP API as OpenAPI 3.1 (docs/contract/transports.md), with exactly the routes of its router.
  * Throws for a route without a description.
  */
-export function describeSurface(routes: readonly DescribedRoute[], owner: SurfaceOwner): object {
+export function describeSurface(
+  routes: readonly DescribedRoute[],
+  own: Routes,
+  owner: SurfaceOwner,
+): object {
   const paths: Record<string, Record<string, object>> = {};
   const named: Named = {};
   for (const { path, methods } of routes) {
     const shown = openApiPath(String(path));
     for (const verb of methods.filter((one) => one !== 'HEAD')) {
       const item = (paths[shown] ??= {});
-      item[verb.toLowerCase()] = presentOperation(operationOf(verb, String(path)), shown, named);
+      item[verb.toLowerCase()] = presentOperation(
+        operationOf(own, verb, String(path)),
+        shown,
+        named,
+      );
     }
   }
   const { name: title, version, description, url, security = [] } = owner;
@@ -77,14 +83,13 @@ export function describeSurface(routes: readonly DescribedRoute[], owner: Surfac
 }
 
 /** Returns a route's description by its verb and path. Throws if there is none. */
-function operationOf(verb: string, path: string): Operation {
+function operationOf(own: Routes, verb: string, path: string): Operation {
+  const route = own[`${verb} ${path}`];
   const known =
-    operations[`${verb} ${path}`] ??
-    mcpOperations[`${verb} ${path}`] ??
-    holdOperations[`${verb} ${path}`] ??
+    (route && { isAdmitted: route.admits !== undefined, ...route }) ??
     a2aOperation(verb, openApiPath(path));
   if (known !== undefined) return known;
-  throw new Error(`${verb} ${path} is not described; say in src/http/openapi what it does`);
+  throw new Error(`${verb} ${path} is not described; add it to a table in src/http/routes`);
 }
 
 /** Converts a router path, with its escaped literal colons, to an OpenAPI path. */

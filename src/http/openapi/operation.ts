@@ -39,7 +39,8 @@ export interface Operation {
   body?: { schema: z.ZodType; types: readonly string[]; example: JsonValue; isOptional?: boolean };
   /** The responses of the route itself, without the responses of earlier middleware. */
   answers: Readonly<Record<number, Answer>>;
-  form: RefusalForm;
+  /** Defaults to `sentence`. */
+  form?: RefusalForm;
   /** True for a route without authentication (docs/contract/authentication.md). */
   isPublic?: boolean;
   /** True for a route that starts an invocation, which admission may deny. */

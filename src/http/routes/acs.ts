@@ -22,13 +22,16 @@ import type { AuthLog } from '../auth-log.ts';
 import { addressGroup } from '../client-address.ts';
 import { type AdmitPorts, admit } from '../middleware/admit.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
-import { InexactBody } from '../middleware/read-json.ts';
+import { InexactBody, readJson } from '../middleware/read-json.ts';
 import { failCall } from '../middleware/trace-request.ts';
+import { holding, json } from '../openapi/operation.ts';
 import type { RoutedContext } from '../request-state.ts';
 import {
   type AcsDecision,
   AcsError,
   type AcsRequest,
+  acsRequest,
+  acsAnswer as acsResponse,
   acsVersion,
   denial,
   presentAcsError,
@@ -38,9 +41,10 @@ import { heldInvocation } from '../wire/admission.ts';
 import { fieldOf } from '../wire/field-of.ts';
 import type { RpcId } from '../wire/json-rpc.ts';
 import { Problem } from '../wire/problem.ts';
+import type { Routes } from './route.ts';
 
 /** Maximum size of a request, in bytes. */
-export const longestAcsBody = 1_048_576;
+const longestAcsBody = 1_048_576;
 
 /** Settings of the Guardian; times in milliseconds. */
 export interface AcsSettings {
@@ -56,11 +60,43 @@ export interface AcsPorts extends AdmitPorts, AcsSettings, HoldTimes {
   authLog: Pick<AuthLog, 'refused'>;
 }
 
+const exampleStep = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'steps/toolCallRequest',
+  params: {
+    acs_version: '0.1.0',
+    request_id: '0d3f2c1a-5b6e-4f70-8a9b-1c2d3e4f5a6b',
+    timestamp: '2026-11-26T10:00:00Z',
+    metadata: { agent_id: 'coder', session_id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+    payload: { tool: { name: 'Bash' }, arguments: { command: { value: 'rm -rf build' } } },
+    signature: { algorithm: 'HMAC-SHA256', value: 'kQ…=', key_id: 'default' },
+  },
+};
+
+/** The route of a Guardian of the Agent Control Standard (docs/contract/acs.md). */
+export const acsRoutes = (ports: AcsPorts): Routes => ({
+  'POST /acs': {
+    id: 'sendAcsRequest',
+    tag: 'holds',
+    says: 'Receives one request of the Agent Control Standard 0.1.0; its signature is the authentication. A call that a rule holds waits for a person within the timeout of the handshake.',
+    body: { schema: acsRequest, types: [json], example: exampleStep },
+    answers: {
+      200: holding('The signed decision, or an error.', acsResponse),
+      413: holding('The request is too long.', acsResponse),
+    },
+    form: 'rpc',
+    isPublic: true,
+    before: [acsErrors(ports), readJson({ longest: longestAcsBody })],
+    answer: acsAnswer(ports),
+  },
+});
+
 /** Maximum time by which an answer precedes the timeout of the client, in milliseconds. */
 const longestMargin = 5_000;
 
 /** Answers every refusal of `POST /acs` in the error form of the standard. */
-export function acsErrors(ports: Pick<AcsPorts, 'log' | 'authLog' | 'clock' | 'entity'>) {
+function acsErrors(ports: Pick<AcsPorts, 'log' | 'authLog' | 'clock' | 'entity'>) {
   return async function errorForm(ctx: RoutedContext, next: () => Promise<unknown>) {
     try {
       await next();
@@ -77,8 +113,7 @@ export function acsErrors(ports: Pick<AcsPorts, 'log' | 'authLog' | 'clock' | 'e
   };
 }
 
-/** `POST /acs`: a Guardian of the Agent Control Standard (docs/contract/acs.md). */
-export function acsAnswer(ports: AcsPorts) {
+function acsAnswer(ports: AcsPorts) {
   const { secrets } = ports;
   return async function answer(ctx: RoutedContext) {
     const body = ctx.request.body as JsonObject;

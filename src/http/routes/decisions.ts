@@ -4,8 +4,12 @@ import type { DecisionAttempt } from '../../machines/governance/approvers.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
 import type { CallerTasks } from '../caller-tasks.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
+import { type Answer, holding } from '../openapi/operation.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import {
+  decided,
+  decisionConflict,
+  noDecision,
   presentAnswer,
   readDecision,
   readDecisions,
@@ -13,7 +17,22 @@ import {
   refuseUnpinned,
   taskIdIn,
 } from '../wire/decision.ts';
-import { Problem } from '../wire/problem.ts';
+import { Problem, refusal } from '../wire/problem.ts';
+
+/** The responses to a decision. */
+export const decisionResponses: Readonly<Record<number, Answer>> = {
+  200: holding('The decision is on disk.', decided),
+  400: holding('The body holds no decision.', refusal, {
+    example: { error: noDecision, code: 'invalid_body' },
+  }),
+  403: holding('The approver may not decide; the call still waits.', refusal, {
+    example: { error: 'approver not authorized', code: 'approver_not_authorized' },
+  }),
+  404: holding('Nothing waits.', refusal, {
+    example: { error: 'no pending deferral for task', code: 'deferral_not_found' },
+  }),
+  409: holding('Already decided, or the pinned deferral or digest differs.', decisionConflict),
+};
 
 /** Adds the confirmation with a passkey that a body has to an attempt. Rejects with a Problem. */
 type Confirmed = (attempt: DecisionAttempt, ctx: RoutedContext) => Promise<DecisionAttempt>;

@@ -5,18 +5,61 @@ import {
 } from '../../actors/ports/delegations.ts';
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
 import { normaliseEmail } from '../../machines/governance/email.ts';
+import { readJson } from '../middleware/read-json.ts';
+import { holding, json } from '../openapi/operation.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
-import { presentDelegation, readDelegation } from '../wire/delegation.ts';
-import { Problem } from '../wire/problem.ts';
+import {
+  delegation,
+  delegationList,
+  delegationRequest,
+  presentDelegation,
+  readDelegation,
+} from '../wire/delegation.ts';
+import { Problem, refusal } from '../wire/problem.ts';
+import type { Routes } from './route.ts';
 
 export interface DelegationPorts {
   delegating: DelegationAccess;
 }
 
-/** Path of the delegations. */
-export const delegationsPath = '/delegations';
+/** The routes of delegations. */
+export const delegationRoutes = (ports: DelegationPorts): Routes => ({
+  'GET /delegations': {
+    id: 'listDelegations',
+    tag: 'approvals',
+    says: 'Lists the delegations that the caller gave or received; all of them for the token of the daemon.',
+    answers: { 200: holding('The delegations in force.', delegationList) },
+    answer: delegationsList(ports),
+  },
+  'POST /delegations': {
+    id: 'giveDelegation',
+    tag: 'approvals',
+    says: 'Lets another person decide for the caller, until a time.',
+    body: {
+      schema: delegationRequest,
+      types: [json],
+      example: { to: 'bob@example.com', until: '2026-12-27T09:00:00Z' },
+    },
+    answers: {
+      201: holding('The delegation.', delegation),
+      400: holding('The delegation is not possible; the error says why.', refusal),
+      403: holding('The caller may not delegate for this person.', refusal),
+    },
+    answer: delegationsGive(ports),
+  },
+  'DELETE /delegations/:id': {
+    id: 'endDelegation',
+    tag: 'approvals',
+    says: 'Ends a delegation that the caller gave or received.',
+    answers: {
+      200: holding('The delegation that ended.', delegation),
+      404: holding('The caller has no delegation of this id.', refusal),
+    },
+    before: [readJson()],
+    answer: delegationsEnd(ports),
+  },
+});
 
-/** `GET /delegations`: the delegations that the caller gave or received; all for the token of the daemon. */
 export function delegationsList({ delegating }: DelegationPorts) {
   return async function list(ctx: RoutedContext) {
     const all = await delegating.all();
@@ -25,7 +68,6 @@ export function delegationsList({ delegating }: DelegationPorts) {
   };
 }
 
-/** `POST /delegations`: gives another person the right to decide for the caller (docs/approvals.md). */
 export function delegationsGive({ delegating }: DelegationPorts) {
   return async function give(ctx: RoutedContext) {
     const { from: stated, to, until } = readDelegation(ctx.request.body);
@@ -51,7 +93,6 @@ export function delegationsGive({ delegating }: DelegationPorts) {
   };
 }
 
-/** `DELETE /delegations/{id}`: ends a delegation that the caller gave or received. */
 export function delegationsEnd({ delegating }: DelegationPorts) {
   return async function end(ctx: RoutedContext) {
     const { id = '' } = ctx.params;

@@ -1,15 +1,23 @@
+import { z } from 'zod';
 import type { Clock } from '../../actors/ports/clock.ts';
 import { SystemError } from '../../actors/system-error.ts';
 import type { HoldTimes } from '../../machines/domain/hold.ts';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
 import { isReceivedElsewhere } from '../../machines/task/held-elsewhere.ts';
 import { isTaskId } from '../../machines/task/task-id.ts';
+import { readJson } from '../middleware/read-json.ts';
 import { openHoldFor } from '../open-task.ts';
+import { eventStream, holding, json, type Parameter } from '../openapi/operation.ts';
 import { preferredWait } from '../prefer.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { receiveHold, waitForHold } from '../wait-for-hold.ts';
+import { heldInvocation } from '../wire/admission.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
+import { decision, noDecision } from '../wire/decision.ts';
 import {
+  hold,
+  holdOutcome,
+  holdRequest,
   holdStatus,
   presentHold,
   readClaim,
@@ -17,14 +25,108 @@ import {
   readOutcome,
   retryAfter,
 } from '../wire/hold.ts';
-import { Problem } from '../wire/problem.ts';
+import { Problem, refusal } from '../wire/problem.ts';
 import { EventStream } from '../wire/sse.ts';
+import { decisionResponses, decisions } from './decisions.ts';
+import type { Routes } from './route.ts';
 
-/** Path of the holds. */
-export const holdsPath = '/holds';
+const noHold = holding('The caller has no hold of this id.', refusal, {
+  example: { error: 'hold not found', code: 'hold_not_found' },
+});
 
-/** `POST /holds`: asks for a call that the caller runs itself (docs/gate.md). */
-export function holdsAsk({ clock, ...times }: { clock: Clock } & HoldTimes) {
+const wait: Parameter = {
+  name: 'wait',
+  in: 'query',
+  says: 'Seconds to wait for a decision, at most 60.',
+  schema: z.int().min(0),
+};
+
+const claimed: Parameter = {
+  name: 'claim',
+  in: 'query',
+  says: 'Identifies the process that asks. The process that released the call gets released: false again.',
+  schema: z.string().max(128),
+};
+
+const exampleHold = {
+  key: 's-1:toolu_01',
+  tool: 'Bash',
+  args: { command: 'rm -rf build' },
+  agent: 'claude-code',
+  session: 's-1',
+};
+
+type HoldPorts = { clock: Clock } & HoldTimes;
+
+/** The routes of holds (docs/gate.md). */
+export const holdRoutes = (ports: HoldPorts): Routes => ({
+  'POST /holds': {
+    id: 'askHold',
+    tag: 'holds',
+    says: 'Asks for a call that the caller runs itself. With the header Prefer: wait=N the request waits up to N seconds for a decision, at most 60.',
+    body: { schema: holdRequest, types: [json], example: exampleHold },
+    answers: {
+      200: holding('The decision. The first answer with an approved call releases it.', hold),
+      202: holding('The call waits for a person.', hold, {
+        headers: { Location: 'The hold.', 'Retry-After': 'Seconds until the next request.' },
+      }),
+      400: holding('The body is malformed; the error says where.', refusal),
+      409: holding('The key belongs to a hold of another call.', refusal),
+      429: holding('Too many calls of the caller wait.', refusal),
+    },
+    admits: heldInvocation,
+    answer: holdsAsk(ports),
+  },
+  'GET /holds/:id': {
+    id: 'getHold',
+    tag: 'holds',
+    says: 'Shows a hold of the caller. With Accept: text/event-stream it streams status while the call waits, then result, which releases an approved call, or refused.',
+    parameters: [wait, claimed],
+    answers: {
+      200: {
+        says: 'The decision, or events until there is one.',
+        content: { [json]: hold, [eventStream]: null },
+        events: { status: hold, result: hold, refused: refusal },
+      },
+      202: holding('The call waits for a person.', hold),
+      400: holding('wait is not a number, or claim is malformed.', refusal),
+      404: noHold,
+    },
+    answer: holdsGet(ports),
+  },
+  'POST /holds/:id/outcome': {
+    id: 'reportOutcome',
+    tag: 'holds',
+    says: 'Reports the end of a call that the caller ran. Only the first outcome counts.',
+    body: { schema: holdOutcome, types: [json], example: { status: 'succeeded' } },
+    answers: {
+      200: holding('The hold with its outcome.', hold),
+      400: holding('The body is malformed; the error says where.', refusal),
+      404: noHold,
+      409: holding('The call may not run, or the hold has another outcome.', refusal),
+    },
+    answer: reportOutcome,
+  },
+  'POST /holds/:id/decisions': {
+    id: 'decideHold',
+    tag: 'holds',
+    says: 'Approves or rejects the call of a hold, as POST /tasks/{id}/decisions does.',
+    body: { schema: decision, types: [json], example: { decision: 'approve' } },
+    answers: decisionResponses,
+    before: [readJson({ malformed: noDecision })],
+    answer: decisions(ports),
+  },
+  'DELETE /holds/:id': {
+    id: 'cancelHold',
+    tag: 'holds',
+    says: 'Cancels a hold that waits; a decided one stays as it is.',
+    answers: { 200: holding('The hold.', hold), 404: noHold },
+    before: [readJson()],
+    answer: cancelHold,
+  },
+});
+
+function holdsAsk({ clock, ...times }: HoldPorts) {
   return async function ask(ctx: RoutedContext) {
     const asked = readHold(ctx.request.body);
     const within = preferredWait(ctx, 0, longestWait);
@@ -40,8 +142,7 @@ export function holdsAsk({ clock, ...times }: { clock: Clock } & HoldTimes) {
   };
 }
 
-/** `GET /holds/{id}`: a hold of the caller, once it is decided or the wait is over (docs/gate.md). */
-export function holdsGet({ clock }: { clock: Clock }) {
+function holdsGet({ clock }: HoldPorts) {
   return async function get(ctx: RoutedContext) {
     const { wait } = ctx.query;
     const claim = readClaim(ctx.query['claim']);
@@ -53,44 +154,38 @@ export function holdsGet({ clock }: { clock: Clock }) {
   };
 }
 
-/** `POST /holds/{id}/outcome`: reports the end of a call that the caller ran (docs/gate.md). */
-export function holdsOutcome() {
-  return async function report(ctx: RoutedContext) {
-    const outcome = readOutcome(ctx.request.body);
-    const { id } = await ownHold(ctx);
-    const answer = await ctx.state.tasks.closeHold(id, outcome);
-    if (answer.kind === 'unknown') throw unknownHold();
-    if (answer.kind === 'notGranted') {
-      const status = holdStatus(answer.task);
-      throw new Problem('call_not_approved', `the call may not run, since its hold is ${status}`, {
-        status,
-      });
-    }
-    if (answer.kind === 'notReceived') {
-      const error = 'the call was not received yet; GET the hold before its call runs';
-      throw new Problem('call_not_received', error);
-    }
-    const body = presentHold(answer.task, { isTaken: true });
-    if (answer.kind === 'differs') {
-      const error = 'the hold has another outcome, and only the first one counts';
-      throw new Problem('outcome_differs', error, { outcome: body.outcome ?? null });
-    }
-    ctx.body = body;
-  };
+async function reportOutcome(ctx: RoutedContext): Promise<void> {
+  const outcome = readOutcome(ctx.request.body);
+  const { id } = await ownHold(ctx);
+  const answer = await ctx.state.tasks.closeHold(id, outcome);
+  if (answer.kind === 'unknown') throw unknownHold();
+  if (answer.kind === 'notGranted') {
+    const status = holdStatus(answer.task);
+    throw new Problem('call_not_approved', `the call may not run, since its hold is ${status}`, {
+      status,
+    });
+  }
+  if (answer.kind === 'notReceived') {
+    const error = 'the call was not received yet; GET the hold before its call runs';
+    throw new Problem('call_not_received', error);
+  }
+  const body = presentHold(answer.task, { isTaken: true });
+  if (answer.kind === 'differs') {
+    const error = 'the hold has another outcome, and only the first one counts';
+    throw new Problem('outcome_differs', error, { outcome: body.outcome ?? null });
+  }
+  ctx.body = body;
 }
 
-/** `DELETE /holds/{id}`: cancels a hold that waits; a decided one is returned unchanged (docs/gate.md). */
-export function holdsCancel() {
-  return async function cancel(ctx: RoutedContext) {
-    const { id } = await ownHold(ctx);
-    const reason = readCancelReason(ctx.request.body);
-    const task = await ctx.state.tasks.cancel(id, reason);
-    if (task === undefined) throw unknownHold();
-    const { args, ...body } = presentHold(task, { isTaken: isTaken(task) });
-    // This answer releases no call.
-    const isUnreleased = task.hold?.account?.state === 'granted';
-    ctx.body = args === undefined || isUnreleased ? body : { ...body, args };
-  };
+async function cancelHold(ctx: RoutedContext): Promise<void> {
+  const { id } = await ownHold(ctx);
+  const reason = readCancelReason(ctx.request.body);
+  const task = await ctx.state.tasks.cancel(id, reason);
+  if (task === undefined) throw unknownHold();
+  const { args, ...body } = presentHold(task, { isTaken: isTaken(task) });
+  // This answer releases no call.
+  const isUnreleased = task.hold?.account?.state === 'granted';
+  ctx.body = args === undefined || isUnreleased ? body : { ...body, args };
 }
 
 interface Asking {
@@ -113,7 +208,7 @@ async function answerHold(
   ctx.body = await received(ctx, decided, { isNew, claim, isReader: ctx.method !== 'HEAD' });
   if (isFinal(decided.state)) return;
   ctx.status = 202;
-  ctx.set('Location', `${holdsPath}/${id}`);
+  ctx.set('Location', `/holds/${id}`);
   ctx.set('Retry-After', String(retryAfter));
 }
 
@@ -129,9 +224,6 @@ async function received(
   const isNewAndAllowed = isNew && task.hold?.granted?.deferralId === undefined;
   return presentHold(task, { isTaken: !isFirst && !isNewAndAllowed && isTaken(task, claim) });
 }
-
-/** The media type of a stream. */
-const eventStream = 'text/event-stream';
 
 /**
  * Streams a hold until it is decided: `status` for each change while it waits, then `result`, which releases an

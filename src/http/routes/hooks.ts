@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { z } from 'zod';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Ids } from '../../actors/ports/ids.ts';
 import type { Log } from '../../actors/ports/log.ts';
@@ -11,16 +12,16 @@ import { type Dialect, type HookCall, HookFault, type HookOutcome } from '../hoo
 import { hookKey, outcomeKey, sessionName } from '../hooks/hook-key.ts';
 import { type AdmitPorts, admit } from '../middleware/admit.ts';
 import { problemOf } from '../middleware/handle-errors.ts';
+import { readJson } from '../middleware/read-json.ts';
 import { openHoldFor } from '../open-task.ts';
+import { holding, json, type Parameter } from '../openapi/operation.ts';
 import { preferredWait, prefersAsync } from '../prefer.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { receiveHold, waitForHold } from '../wait-for-hold.ts';
 import { heldInvocation } from '../wire/admission.ts';
-import { holdStatus, presentHold, readHold, retryAfter } from '../wire/hold.ts';
-import { Problem } from '../wire/problem.ts';
-
-/** Path of the hooks of coding agents. */
-export const hooksPath = '/hooks';
+import { hold, holdStatus, presentHold, readHold, retryAfter } from '../wire/hold.ts';
+import { Problem, refusal } from '../wire/problem.ts';
+import type { Routes } from './route.ts';
 
 export interface HookPorts extends AdmitPorts, HoldTimes {
   clock: Clock;
@@ -30,6 +31,49 @@ export interface HookPorts extends AdmitPorts, HoldTimes {
   onHookAsked: (dialect: string) => void;
 }
 
+const position: Parameter = {
+  name: 'position',
+  in: 'query',
+  says: 'Identifies a call whose event has no call id, such as the length of the transcript.',
+  schema: z.string().max(256),
+};
+
+const hookEvent = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'HookEvent', description: 'An event or answer in the form of a coding agent.' });
+
+const exampleEvent = {
+  hook_event_name: 'PreToolUse',
+  session_id: 's-1',
+  tool_use_id: 'toolu_01',
+  tool_name: 'Bash',
+  tool_input: { command: 'rm -rf build' },
+};
+
+/** The route of the hooks of coding agents (docs/guard.md). */
+export const hookRoutes = (ports: HookPorts): Routes => ({
+  'POST /hooks/:dialect': {
+    id: 'answerHook',
+    tag: 'holds',
+    says: 'Answers the hook of a coding agent: claude-code, codex, cursor, copilot or opencode. The request waits for a decision; a refusal is a denial in the form of the host.',
+    parameters: [position],
+    body: { schema: hookEvent, types: [json], example: exampleEvent },
+    answers: {
+      200: holding('The decision in the form of the host.', hookEvent),
+      202: holding('With Prefer: respond-async, the call waits for a person.', hold, {
+        headers: { 'Retry-After': 'Seconds until the next request.' },
+      }),
+      400: holding('With Prefer: respond-async, the event cannot be decided.', refusal),
+      404: holding('The coding agent is unknown.', refusal),
+      409: holding('With Prefer: respond-async, the call id belongs to another call.', refusal),
+      429: holding('With Prefer: respond-async, too many calls of the caller wait.', refusal),
+    },
+    isAdmitted: true,
+    before: [hooksDeny(ports), readJson()],
+    answer: hooksAnswer(ports),
+  },
+});
+
 /** Longest wait of a host for a decision, in seconds. */
 const longestWait = 86_400;
 
@@ -37,7 +81,7 @@ const longestWait = 86_400;
  * Turns every refusal into a denial in the form of the host, since some hosts run a call whose hook fails. A program
  * that sends `Prefer: respond-async` receives the refusal itself.
  */
-export function hooksDeny({ log }: Pick<HookPorts, 'log'>) {
+function hooksDeny({ log }: Pick<HookPorts, 'log'>) {
   return async function denyRefused(ctx: RoutedContext, next: () => Promise<unknown>) {
     const dialect = dialectOf(ctx);
     try {
@@ -53,8 +97,7 @@ export function hooksDeny({ log }: Pick<HookPorts, 'log'>) {
   };
 }
 
-/** `POST /hooks/{dialect}`: answers the hook of a coding agent in its form (docs/guard.md). */
-export function hooksAnswer(ports: HookPorts) {
+function hooksAnswer(ports: HookPorts) {
   const admitCall = admit(ports, heldInvocation);
   return async function answer(ctx: RoutedContext) {
     const dialect = dialectOf(ctx);

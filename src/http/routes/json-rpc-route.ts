@@ -5,10 +5,13 @@ import type { A2aCalls } from '../a2a/a2a-calls.ts';
 import { readVersion, versionOf } from '../a2a/a2a-versions.ts';
 import { partFault } from '../a2a/part-fault.ts';
 import { awaitTask } from '../await-task.ts';
-import { InexactBody } from '../middleware/read-json.ts';
-import { failCall } from '../middleware/trace-request.ts';
+import { InexactBody, readJson } from '../middleware/read-json.ts';
+import { failCall, nameSpan } from '../middleware/trace-request.ts';
 import { openTask } from '../open-task.ts';
+import { rpcRequest } from '../openapi/a2a-schemas.ts';
+import { eventStream, json } from '../openapi/operation.ts';
 import type { RoutedContext } from '../request-state.ts';
+import { calledInvocation } from '../wire/admission.ts';
 import { readCancelReason } from '../wire/cancel-reason.ts';
 import { challengeOf } from '../wire/challenge.ts';
 import { fieldOf } from '../wire/field-of.ts';
@@ -20,11 +23,14 @@ import {
   RpcError,
   type RpcRequest,
   readRpcRequest,
+  rpcAnswer,
   rpcCodes,
 } from '../wire/json-rpc.ts';
 import { Problem } from '../wire/problem.ts';
 import { presentTask } from '../wire/task.ts';
 import { readSubmission } from '../wire/task-request.ts';
+import { a2aVersion } from './agent-card-routes.ts';
+import type { Routes } from './route.ts';
 import { type SubscribePorts, subscribe } from './tasks-subscribe.ts';
 
 /** A method of the legacy surface. */
@@ -40,8 +46,44 @@ export interface JsonRpcPorts extends SubscribePorts {
   a2a: A2aCalls;
 }
 
-/** `POST /`: JSON-RPC 2.0 with the same functions as the REST routes (docs/contract/transports.md). */
-export function jsonRpc(ports: JsonRpcPorts) {
+/** The route of JSON-RPC 2.0, with the same functions as the REST routes. */
+export const rpcRoutes = (ports: JsonRpcPorts): Routes => ({
+  'POST /': {
+    id: 'callMethod',
+    tag: 'a2a',
+    says: 'Answers JSON-RPC 2.0: the methods of A2A 0.3.0 and 1.0, and tasks/send and tasks/sendSubscribe; those that stream answer with events.',
+    parameters: [a2aVersion],
+    body: {
+      schema: rpcRequest,
+      types: [json],
+      example: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'message/send',
+        params: {
+          message: {
+            kind: 'message',
+            role: 'user',
+            messageId: 'm1',
+            parts: [{ kind: 'text', text: 'Refund A-1042' }],
+          },
+        },
+      },
+    },
+    answers: {
+      200: {
+        says: 'The result, an error inside JSON-RPC, or a stream of either.',
+        content: { [json]: rpcAnswer, [eventStream]: null },
+      },
+    },
+    form: 'rpc',
+    before: [answerParseError(), readJson(), nameSpan()],
+    admits: calledInvocation,
+    answer: jsonRpc(ports),
+  },
+});
+
+function jsonRpc(ports: JsonRpcPorts) {
   const methods = legacyMethods(ports);
   return async function call(ctx: RoutedContext) {
     let request: RpcRequest | null = null;

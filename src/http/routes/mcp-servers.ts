@@ -1,21 +1,24 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { AuditEvent } from '../../actors/ports/audit-event.ts';
 import type { OperatedServers, ServerSignIns } from '../../actors/ports/mcp-servers.ts';
 import { codeOf } from '../../machines/error-code.ts';
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
 import { isLoopback } from '../../machines/loopback.ts';
 import { messageOf } from '../../machines/message-of.ts';
+import { holding, json } from '../openapi/operation.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import {
   loginEvent,
   loginQuery,
   loginRequest,
   logoutEvent,
+  mcpServerList,
   presentServer,
   type ServerEvent,
   toolAcceptance,
 } from '../wire/mcp-server.ts';
-import { Problem } from '../wire/problem.ts';
+import { Problem, refusal } from '../wire/problem.ts';
+import type { Routes } from './route.ts';
 
 export interface McpServerPorts {
   /** The MCP servers of the agent; absent without one. */
@@ -26,19 +29,92 @@ export interface McpServerPorts {
 
 type Servers = NonNullable<McpServerPorts['mcpServers']>;
 
-/** Path of the servers. */
-export const mcpServersPath = '/mcp-servers';
+const foreign = holding('A page of a stranger sent it.', refusal);
+const noServer = holding('There is no MCP server of this name.', refusal);
 
-/** `GET /mcp-servers`: the MCP servers of the agent with their health and tools, for the operator. */
-export function mcpServersList(servers: Servers) {
+const loginFaults = {
+  403: foreign,
+  404: noServer,
+  409: holding('The server has no auth.', refusal),
+  502: holding('The server or its issuer refuses.', refusal),
+};
+
+/** The routes of the operator for the agent's MCP servers. */
+export const mcpServerRoutes = (servers: Servers, record: RecordOf): Routes => ({
+  'GET /mcp-servers': {
+    id: 'listMcpServers',
+    tag: 'mcp',
+    says: 'Lists the MCP servers of the agent with their health and tools; for the token of the daemon.',
+    answers: { 200: holding('The servers.', mcpServerList), 403: foreign },
+    answer: mcpServersList(servers),
+  },
+  'POST /mcp-servers/:name/accept': {
+    id: 'acceptMcpTool',
+    tag: 'mcp',
+    says: 'Accepts the version of a tool with this digest; for the token of the daemon.',
+    body: {
+      schema: toolAcceptance,
+      types: [json],
+      example: { tool: 'refund', sha256: 'a'.repeat(64) },
+    },
+    answers: {
+      200: holding('The version is accepted.', toolAcceptance.extend({ server: z.string() })),
+      403: foreign,
+      404: noServer,
+      409: holding('The server offers another version.', refusal),
+    },
+    answer: mcpToolsAccept(servers),
+  },
+  'POST /mcp-servers/:name/login': {
+    id: 'startMcpLogin',
+    tag: 'mcp',
+    says: 'Starts a sign-in at the issuer of a server; for the token of the daemon.',
+    body: {
+      schema: loginRequest,
+      types: [json],
+      example: { redirect_uri: 'http://127.0.0.1:8976/callback' },
+    },
+    answers: {
+      200: holding('The address that a person opens.', z.object({ url: z.url() })),
+      ...loginFaults,
+    },
+    answer: mcpLoginStart(servers),
+  },
+  'POST /mcp-servers/:name/login/finish': {
+    id: 'finishMcpLogin',
+    tag: 'mcp',
+    says: 'Ends a sign-in with the query of its redirect; for the token of the daemon.',
+    body: { schema: loginQuery, types: [json], example: { query: 'code=abc&state=def' } },
+    answers: {
+      200: holding('The agent has tokens.', z.object({ server: z.string(), issuer: z.string() })),
+      ...loginFaults,
+    },
+    answer: mcpLoginFinish(servers, record),
+  },
+  'POST /mcp-servers/:name/logout': {
+    id: 'endMcpLogin',
+    tag: 'mcp',
+    says: 'Deletes the tokens for a server; for the token of the daemon.',
+    body: { schema: z.object({}), types: [json], example: {} },
+    answers: {
+      200: holding(
+        'The agent has no tokens.',
+        z.object({ server: z.string(), had_tokens: z.boolean() }),
+      ),
+      ...loginFaults,
+    },
+    answer: mcpLogout(servers, record),
+  },
+});
+
+function mcpServersList(servers: Servers) {
   return function list(ctx: RoutedContext) {
     checkOperator(ctx);
     ctx.body = { servers: servers.states().map(presentServer) };
   };
 }
 
-/** `POST /mcp-servers/{name}/accept`: accepts the version of a tool that the operator has seen. */
-export function mcpToolsAccept(servers: Servers) {
+function mcpToolsAccept(servers: Servers) {
   return function accept(ctx: RoutedContext) {
     checkOperator(ctx);
     const { tool, sha256, by = null } = bodyOf(ctx, toolAcceptance);
@@ -52,8 +128,7 @@ export function mcpToolsAccept(servers: Servers) {
   };
 }
 
-/** `POST /mcp-servers/{name}/login`: starts a sign-in of the operator for the agent. */
-export function mcpLoginStart(servers: Servers) {
+function mcpLoginStart(servers: Servers) {
   return async function start(ctx: RoutedContext) {
     checkOperator(ctx);
     const { redirect_uri: redirectUri } = bodyOf(ctx, loginRequest);
@@ -67,8 +142,7 @@ export function mcpLoginStart(servers: Servers) {
   };
 }
 
-/** `POST /mcp-servers/{name}/login/finish`: ends a sign-in with the query of its redirect. */
-export function mcpLoginFinish(servers: Servers, record: RecordOf) {
+function mcpLoginFinish(servers: Servers, record: RecordOf) {
   return async function finish(ctx: RoutedContext) {
     checkOperator(ctx);
     const { query } = bodyOf(ctx, loginQuery);
@@ -80,8 +154,7 @@ export function mcpLoginFinish(servers: Servers, record: RecordOf) {
   };
 }
 
-/** `POST /mcp-servers/{name}/logout`: deletes the tokens for a server. */
-export function mcpLogout(servers: Servers, record: RecordOf) {
+function mcpLogout(servers: Servers, record: RecordOf) {
   return async function end(ctx: RoutedContext) {
     checkOperator(ctx);
     const signIns = signInsOf(ctx, servers);

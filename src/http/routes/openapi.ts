@@ -1,25 +1,41 @@
 import type Router from '@koa/router';
+import { z } from 'zod';
 import type { CardSource, PublishedCard } from '../../actors/ports/card-source.ts';
 import type { SurfaceOwner } from '../openapi/describe-surface.ts';
+import { holding } from '../openapi/operation.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
-
-/** The path of the OpenAPI description (docs/contract/transports.md). */
-export const openApiPath = '/openapi.json';
+import type { Routes } from './route.ts';
 
 /** The scheme types of OpenAPI. A manually configured scheme may have another type. */
 const schemeTypes: readonly unknown[] = ['apiKey', 'http', 'mutualTLS', 'oauth2', 'openIdConnect'];
 
-/**
- * `GET /openapi.json`: the API as OpenAPI 3.1, generated from the routes once per published card
- * (docs/contract/transports.md).
- */
-export function openApi({ card }: { card: CardSource }, router: Router<RequestState>) {
+interface OpenApiPorts {
+  card: CardSource;
+  router: Router<RequestState>;
+  /** The routes of the router that describe themselves. */
+  routes: Routes;
+}
+
+/** The route of the API as OpenAPI 3.1. */
+export const openApiRoutes = (ports: OpenApiPorts): Routes => ({
+  'GET /openapi.json': {
+    id: 'getDescription',
+    tag: 'agent',
+    says: 'Shows this description.',
+    answers: { 200: holding('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })) },
+    isPublic: true,
+    answer: describe(ports),
+  },
+});
+
+/** Describes the routes once per published card. */
+function describe({ card, router, routes }: OpenApiPorts) {
   let made: { of: PublishedCard; body: Promise<Buffer> } | null = null;
-  return async function describe(ctx: RoutedContext) {
+  return async function answer(ctx: RoutedContext) {
     const published = card.current('0.3.0');
     if (published === null) throw new Problem('starting', 'the service is starting');
-    if (made?.of !== published) made = { of: published, body: write(router, published) };
+    if (made?.of !== published) made = { of: published, body: write(router, routes, published) };
     ctx.type = 'application/json';
     ctx.state.isShared = true;
     ctx.body = await made.body;
@@ -27,9 +43,13 @@ export function openApi({ card }: { card: CardSource }, router: Router<RequestSt
 }
 
 /** Loaded at the first request, because most agents never receive one. */
-async function write(router: Router<RequestState>, { body }: PublishedCard): Promise<Buffer> {
+async function write(
+  router: Router<RequestState>,
+  routes: Routes,
+  { body }: PublishedCard,
+): Promise<Buffer> {
   const { describeSurface } = await import('../openapi/describe-surface.ts');
-  return Buffer.from(JSON.stringify(describeSurface(router.stack, readOwner(body))));
+  return Buffer.from(JSON.stringify(describeSurface(router.stack, routes, readOwner(body))));
 }
 
 function readOwner(body: Buffer): SurfaceOwner {

@@ -1,8 +1,8 @@
 import type { Log } from '../../actors/ports/log.ts';
 import type { ReceiptSource } from '../../actors/ports/receipts.ts';
-import { isTaskId } from '../../machines/task/task-id.ts';
 import type { RoutedContext } from '../request-state.ts';
 import { Problem } from '../wire/problem.ts';
+import { taskOf } from './route.ts';
 
 /** Media type of a receipt, a compact JWS. */
 export const receiptType = 'application/jose';
@@ -15,9 +15,8 @@ export interface ReceiptPorts {
 /** `GET /tasks/{id}/calls/{call_id}/receipt`: a signed receipt of a call that has ended (docs/contract/audit.md). */
 export function receiptsGet({ receipts, log }: ReceiptPorts) {
   return async function get(ctx: RoutedContext) {
-    const { id, call_id: callId = '' } = ctx.params;
-    const task = isTaskId(id) ? await ctx.state.tasks.find(id) : undefined;
-    if (task === undefined) throw new Problem('task_not_found', 'task not found');
+    const { call_id: callId = '' } = ctx.params;
+    const task = await taskOf(ctx);
     const answer = await receipts.issue(task.id, callId);
     if (answer.kind === 'broken') {
       const fields = { task_id: task.id, call_id: callId, reason: answer.reason };

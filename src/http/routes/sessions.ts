@@ -1,24 +1,42 @@
+import { holding } from '../openapi/operation.ts';
 import type { RoutedContext } from '../request-state.ts';
-import { Problem } from '../wire/problem.ts';
+import { Problem, refusal } from '../wire/problem.ts';
 import { readSessionPage } from '../wire/query.ts';
-import { presentBrief, presentSession } from '../wire/session.ts';
+import { presentBrief, presentSession, session, sessionPage } from '../wire/session.ts';
+import { badQuery, page, type Routes } from './route.ts';
 
-/** `GET /sessions`: the caller's own sessions, most recently changed first. */
-export function sessionsList() {
-  return async function list(ctx: RoutedContext) {
-    const { sessions, cursor } = await ctx.state.tasks.listSessions(readSessionPage(ctx.query));
-    ctx.body = {
-      sessions: sessions.map(presentBrief),
-      ...(cursor === null ? {} : { next_cursor: cursor }),
-    };
+/** The routes of sessions. */
+export const sessionRoutes: Routes = {
+  'GET /sessions/:id': {
+    id: 'getSession',
+    tag: 'tasks',
+    says: 'Shows the messages of one session of the caller.',
+    answers: {
+      200: holding('The session.', session),
+      404: holding('The caller has no session with this id.', refusal),
+    },
+    answer: showSession,
+  },
+  'GET /sessions': {
+    id: 'listSessions',
+    tag: 'tasks',
+    says: 'Lists the sessions of the caller, the one that changed last first: the tasks of one contextId.',
+    parameters: page,
+    answers: { 200: holding('One page.', sessionPage), 400: badQuery },
+    answer: listSessions,
+  },
+};
+
+async function listSessions(ctx: RoutedContext): Promise<void> {
+  const { sessions, cursor } = await ctx.state.tasks.listSessions(readSessionPage(ctx.query));
+  ctx.body = {
+    sessions: sessions.map(presentBrief),
+    ...(cursor === null ? {} : { next_cursor: cursor }),
   };
 }
 
-/** `GET /sessions/{id}`: one of the caller's own sessions, with its messages. */
-export function sessionsGet() {
-  return async function get(ctx: RoutedContext) {
-    const session = await ctx.state.tasks.findSession(ctx.params['id'] ?? '');
-    if (session === undefined) throw new Problem('session_not_found', 'session not found');
-    ctx.body = presentSession(session);
-  };
+async function showSession(ctx: RoutedContext): Promise<void> {
+  const found = await ctx.state.tasks.findSession(ctx.params['id'] ?? '');
+  if (found === undefined) throw new Problem('session_not_found', 'session not found');
+  ctx.body = presentSession(found);
 }

@@ -32,10 +32,3 @@ export async function subscribe(
   };
   stream.start(id, onDisconnect === 'abandon' ? abandon : undefined);
 }
-
-/** `POST /tasks/sendSubscribe`: starts a task and streams it (docs/contract/transports.md). */
-export function tasksSubscribe(ports: SubscribePorts) {
-  return async function sendSubscribe(ctx: RoutedContext) {
-    await subscribe(ports, ctx, ctx.request.body);
-  };
-}

@@ -2,10 +2,24 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
+import { mcpRoutes } from '../../../src/http/mcp/mcp-route.ts';
 import { describeSurface } from '../../../src/http/openapi/describe-surface.ts';
-import { holdOperations } from '../../../src/http/openapi/hold-operations.ts';
-import { mcpOperations } from '../../../src/http/openapi/mcp-operations.ts';
-import { operations } from '../../../src/http/openapi/operations.ts';
+import { acsRoutes } from '../../../src/http/routes/acs.ts';
+import { cardRoutes } from '../../../src/http/routes/agent-card-routes.ts';
+import { auditKeyRoutes } from '../../../src/http/routes/audit-keys.ts';
+import { deferralRoutes } from '../../../src/http/routes/deferrals.ts';
+import { delegationRoutes } from '../../../src/http/routes/delegations.ts';
+import { eventRoutes } from '../../../src/http/routes/events.ts';
+import { grantRoutes } from '../../../src/http/routes/grants.ts';
+import { healthRoutes } from '../../../src/http/routes/health.ts';
+import { holdRoutes } from '../../../src/http/routes/holds.ts';
+import { hookRoutes } from '../../../src/http/routes/hooks.ts';
+import { rpcRoutes } from '../../../src/http/routes/json-rpc-route.ts';
+import { mcpServerRoutes } from '../../../src/http/routes/mcp-servers.ts';
+import { policyRoutes } from '../../../src/http/routes/policy-reload.ts';
+import { resourceRoutes } from '../../../src/http/routes/protected-resource.ts';
+import { sessionRoutes } from '../../../src/http/routes/sessions.ts';
+import { taskRoutes } from '../../../src/http/routes/tasks.ts';
 import { admissionDenied, denialProblem } from '../../../src/http/wire/admission.ts';
 import { decided, decisionConflict, presentAnswer } from '../../../src/http/wire/decision.ts';
 import { decisionRecord, presentDecisions } from '../../../src/http/wire/decision-record.ts';
@@ -261,13 +275,25 @@ it('the OpenAPI document names each schema of the wire', async () => {
   const named = (await Promise.all(files))
     .flatMap((file) => Object.values(file as object) as unknown[])
     .flatMap((value) => (value instanceof z.ZodType ? (value.meta()?.id ?? []) : []));
-  const routes = Object.keys({ ...operations, ...mcpOperations, ...holdOperations }).map((way) => {
+  const ports = {} as never;
+  const own = {
+    ...{ ...taskRoutes(ports), ...eventRoutes, ...sessionRoutes, ...deferralRoutes(ports) },
+    ...{ ...policyRoutes(ports), ...grantRoutes, ...delegationRoutes(ports), ...holdRoutes(ports) },
+    ...{ ...acsRoutes(ports), ...hookRoutes(ports), ...mcpServerRoutes(ports, ports) },
+    ...{ ...healthRoutes(ports), ...rpcRoutes(ports), ...mcpRoutes(ports, ports) },
+    ...{
+      ...cardRoutes(ports),
+      ...auditKeyRoutes(ports),
+      ...resourceRoutes({ issuers: [], scopes: [] } as never),
+    },
+  };
+  const routes = Object.keys(own).map((way) => {
     const [verb = '', path = ''] = way.split(' ');
     return { path, methods: [verb] };
   });
   const a2a = [{ path: '/a2a/tasks', methods: ['GET'] }];
   const owner = { name: 'till', version: '1.0.0', url: 'http://127.0.0.1' };
-  const { components } = describeSurface([...routes, ...a2a], owner) as {
+  const { components } = describeSurface([...routes, ...a2a], own, owner) as {
     components: { schemas: object };
   };
   expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining(named));
