@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AgentClient, type Answer, saying } from '../helpers/agent-client.ts';
 import { EventReader } from '../helpers/event-reader.ts';
-import { deferring, launchAgent, type TestAgent } from '../helpers/test-agent.ts';
+import { deferring, launchAgent, reached, type TestAgent } from '../helpers/test-agent.ts';
 import { headersOf, type Operation, type WireSurface, wireSurfaces } from './a2a/wire-surfaces.ts';
 import { type Routed, SurfaceRoutes } from './surface-routes.ts';
 
@@ -400,14 +400,7 @@ describe.each(['org', 'requester', 'any'] as const)('with task_access %s', (acce
     }
     sends.push(asker.send(id, [{ tool: 'pay', args: { iban: 'ACME-PRIVATE' } }]));
     const operator = agent.as(agent.token);
-    const { metadata } = await vi.waitFor(
-      async () => {
-        const { body } = await operator.get(`/tasks/${id}`);
-        expect(body.status?.state).toBe('deferred');
-        return body;
-      },
-      { timeout: 20_000, interval: 5 },
-    );
+    const { metadata } = await reached(operator, id, 'deferred');
     return { id, deferralId: metadata.deferral.id };
   }
 

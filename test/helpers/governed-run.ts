@@ -7,7 +7,7 @@ import {
   startGovernedAgent,
 } from './governed-agent.ts';
 import { type Ending, expectedTask, type Said } from './governed-words.ts';
-import { type AuditLine, expectIntact, story } from './test-agent.ts';
+import { type AuditLine, expectIntact, reached, story } from './test-agent.ts';
 
 /** The ways in which a task can be sent. */
 export const transports = ['REST', 'JSON-RPC', 'SSE'] as const;
@@ -210,8 +210,7 @@ function numbered(records: { [key: string]: unknown }[]): object[] {
 }
 
 async function awaitTask(looker: AgentClient): Promise<unknown> {
-  const isHeld = async () => (await looker.get(`/tasks/${id}`)).body.status?.state;
-  await expect.poll(isHeld, { timeout: 10_000, interval: 5 }).toBe('deferred');
+  await reached(looker, id, 'deferred');
   return (await looker.get(`/tasks/${id}?decisions=true`)).body;
 }
 

@@ -9,7 +9,7 @@ import { listenOnLoopback } from '../../helpers/listen-on-loopback.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 import { openDashboard, type TestDashboard } from '../../helpers/test-dashboard.ts';
 
-const patience = { timeout: 60_000, interval: 5 };
+const patience = { timeout: 60_000, interval: 25 };
 
 /** The answer of another agent to any request. */
 const well: RequestListener = (request, response) => {
