@@ -151,7 +151,7 @@ function anEvent(): AuditEvent {
 
 function aChange(id: string): TaskChange {
   const task = aTask({ id, contextId: id });
-  const snapshot = JSON.stringify({ value: 'working' });
+  const snapshot = { value: 'working' };
   return { task, expected: 0, snapshot, machineVersion: 1, auditSeq: 1, startedCall: null };
 }
 

@@ -69,7 +69,7 @@ export function fillTasks(directory: string): void {
   database.exec('BEGIN');
   for (let index = 0; index < kept; index += 1) {
     const task = aTask(index, Date.now() - (kept - index) * 6_000);
-    const snapshot = task.state === 'completed' ? null : '{}';
+    const snapshot = task.state === 'completed' ? null : {};
     const machineVersion = taskMachineVersion;
     rows.write({ task, expected: 0, snapshot, machineVersion, auditSeq: 5, startedCall: null });
   }

@@ -344,10 +344,10 @@ describe('the store of a signed backup', () => {
     ['CREATE VIEW seen AS SELECT task FROM tasks', 'has a foreign view "seen"'],
     ['CREATE TABLE extra (one)', 'has a foreign table "extra"'],
     [
-      'DROP TRIGGER push_targets_of_deleted; CREATE TRIGGER push_targets_of_deleted AFTER DELETE ON tasks BEGIN SELECT 1; END',
-      'has another trigger "push_targets_of_deleted" than an agent makes',
+      'DROP TRIGGER acs_parts_of_deleted; CREATE TRIGGER acs_parts_of_deleted AFTER DELETE ON acs_sessions BEGIN SELECT 1; END',
+      'has another trigger "acs_parts_of_deleted" than an agent makes',
     ],
-    ['DROP TRIGGER task_approvers_of_changed', 'lacks the trigger "task_approvers_of_changed"'],
+    ['DROP TRIGGER acs_parts_of_deleted', 'lacks the trigger "acs_parts_of_deleted"'],
     ['PRAGMA application_id = 7', `has version ${version} and application 7`],
     ['PRAGMA user_version = -1', `has version -1 and application ${applicationId}`],
     [`${later}; ${trigger}`, 'has a foreign trigger "grant_all"'],

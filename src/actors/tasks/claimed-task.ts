@@ -17,7 +17,7 @@ export async function claimed(
   const { snapshot, unreadable: _, ...kept } = stored;
   const task = { ...stored.task, revision: stored.task.revision + 1 };
   const expected = stored.task.revision;
-  const change = { ...kept, task, expected, snapshot: JSON.stringify(snapshot), isClaimed: true };
+  const change = { ...kept, task, expected, snapshot, isClaimed: true };
   await store.save(task.id, () => ({ change, events: [] }));
   return { ...stored, task };
 }

@@ -106,7 +106,11 @@ describe('ui', () => {
     const wrong = await page.post('/api/agents/till/start', { passphrase: 'CANARY-wrong' });
     expect([wrong.status, wrong.body]).toEqual([
       400,
-      { error: expect.stringContaining('wrong passphrase'), needs_passphrase: true },
+      {
+        code: 'passphrase_required',
+        error: expect.stringContaining('wrong passphrase'),
+        needs_passphrase: true,
+      },
     ]);
     expect([JSON.stringify(wrong.body), (await agent()).status]).toEqual([
       expect.not.stringContaining('CANARY'),

@@ -947,7 +947,7 @@ describe('a call whose arguments the approver changed', () => {
       kind: 'defer',
       deferral: {
         ...{ id: 'call-2', to: 'channel:slack:#bank', approvers: ['cy@example.com'] },
-        ...{ quorum: 1, fourEyes: undefined, approvals: [] },
+        ...{ quorum: 1, approvals: [] },
       },
     });
   });

@@ -4,6 +4,7 @@ import { messageOf } from '../../../machines/message-of.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Log } from '../../ports/log.ts';
 import type { LineSigner } from '../log/line-signer.ts';
+import { rowOf } from '../store/task-row.ts';
 import {
   ConflictError,
   type TaskWrite,
@@ -307,7 +308,9 @@ export class CommitQueue {
 function collectAll(saves: readonly PendingSave[]): Collected[] {
   return saves.flatMap((save): Collected[] => {
     try {
-      return [{ save, write: save.collect() }];
+      const write = save.collect();
+      rowOf(write.change);
+      return [{ save, write }];
     } catch (cause) {
       save.reject(new UnsavableError(`task ${save.id} cannot be put together`, { cause }));
       return [];

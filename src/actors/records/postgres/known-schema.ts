@@ -42,9 +42,13 @@ export async function findSchema(
     // Fully qualified, since the search path silently skips a schema without permissions.
     const rows = await query(`SELECT version, agent_id AS "agentId",
       oldest_reader AS "readableFrom",
-      ${isCopyOf(`to_regclass('"${schema}".tasks')`)} AS "isCopy"
+      ${isCopyOf(`to_regclass('"${schema}".tasks')`)} AS "isCopy",
+      version > 0 AND to_regclass('"${schema}".task_values') IS NULL AS "isEarlier"
       FROM "${schema}".store_info`);
-    return (rows[0] ?? null) as FoundSchema | null;
+    if (rows.length === 0) return null;
+    const { isEarlier, ...found } = rows[0] as FoundSchema & { isEarlier: boolean };
+    if (isEarlier) throw ofEarlierBuild(schema);
+    return found;
   } catch (error) {
     if (isMissing(error)) return null;
     throw isOfEarlierBuild(error) ? ofEarlierBuild(schema) : error;

@@ -11,9 +11,9 @@ import {
   toldColumn,
 } from '../store/approval-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { addValues, valuesAsJson } from './task-values.ts';
+import { addValues, valuesSql } from './task-values.ts';
 
-const columns = noticeColumns(valuesAsJson);
+const columns = noticeColumns(valuesSql);
 
 /** Approval notices of an agent in PostgreSQL. */
 export class PostgresApprovalRows implements ApprovalRows {

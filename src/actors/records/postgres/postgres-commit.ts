@@ -7,7 +7,7 @@ import type { Batch, Before, CommitPorts } from './commit-batch.ts';
 import type { JobWriter } from './job-writer.ts';
 import { parameterOf } from './parameter-of.ts';
 import { putParts, type WrittenTask } from './put-parts.ts';
-import { valuesAsJson } from './task-values.ts';
+import { valuesSql } from './task-values.ts';
 
 /**
  * Writes a batch inside an open transaction; returns the ids of the tasks refused because of an earlier concurrent
@@ -38,7 +38,7 @@ export async function writeCommit(
   return refused;
 }
 
-const lockTasks = `SELECT ${briefColumns(valuesAsJson)}, deadline_at, deferral_id, approvers,
+const lockTasks = `SELECT ${briefColumns(valuesSql)}, deadline_at, deferral_id, approvers,
     has_values
   FROM tasks WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`;
 

@@ -4,7 +4,7 @@ import { columnsOfOwner } from '../store/task-owners.ts';
 import { briefColumns, type TaskRow, taskOf, wholeColumns } from '../store/task-row.ts';
 import type { ContextPage, SessionRows } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { valuesAsJson } from './task-values.ts';
+import { valuesSql } from './task-values.ts';
 
 const largest = Number.MAX_SAFE_INTEGER;
 
@@ -30,7 +30,7 @@ export class PostgresSessionRows implements SessionRows {
   }
 
   async briefsOf(contextId: string, owner: Owner | null, limit: number): Promise<Task[]> {
-    return (await this.#ofContext(contextId, owner, newest, limit, briefColumns(valuesAsJson))).map(
+    return (await this.#ofContext(contextId, owner, newest, limit, briefColumns(valuesSql))).map(
       taskOf,
     );
   }
@@ -61,7 +61,7 @@ export class PostgresSessionRows implements SessionRows {
     owner: Owner | null,
     order: string,
     limit: number,
-    columns = wholeColumns(valuesAsJson),
+    columns = wholeColumns(valuesSql),
   ): Promise<TaskRow[]> {
     return this.#database.query<TaskRow>(
       `SELECT ${columns} FROM tasks

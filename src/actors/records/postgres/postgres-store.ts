@@ -414,6 +414,10 @@ export class PostgresStore implements TaskStore {
     );
     await this.database.query(`DELETE FROM replicas WHERE gone_at < now() - interval '7 days'`);
     await this.database.query(pruneHandovers);
+    // A message that was posted while its task was deleted may have left some.
+    await this.database.query(
+      'DELETE FROM task_values WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = task_id)',
+    );
   }
 }
 

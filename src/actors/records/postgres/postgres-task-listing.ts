@@ -16,7 +16,7 @@ import { briefColumns, sizeOfColumns, type TaskRow, wholeColumns } from '../stor
 import type { Decider, TaskListing } from '../store/task-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { addScope, Conditions } from './postgres-scope.ts';
-import { valuesAsJson } from './task-values.ts';
+import { valuesSql } from './task-values.ts';
 
 /** Finds tasks whose call waits at another program; rows that cannot match are not parsed. */
 const elsewhere = `CASE WHEN strpos(task, '"waits":') > 0
@@ -127,8 +127,8 @@ export class PostgresTaskListing implements TaskListing {
     { limit, withContents = false }: PageQuery,
     cursorOf: (row: TaskRow) => string,
   ): Promise<TaskPage> {
-    const columns = `${(withContents ? wholeColumns : briefColumns)(valuesAsJson)}${more}`;
-    const size = sizeOfColumns(withContents);
+    const columns = `${(withContents ? wholeColumns : briefColumns)(valuesSql)}${more}`;
+    const size = sizeOfColumns(withContents, valuesSql);
     const rows = await this.#database.query<TaskRow>(
       `${rowsOf(`${columns}, ${size} AS size`, conditions, state)}
         ORDER BY ${order} LIMIT ${conditions.value(limit + 1)}`,

@@ -4,6 +4,7 @@ import { countOpenHolds } from '../store/open-holds.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
 import {
   isKnown as known,
+  storedColumns,
   storedTaskOf,
   type TaskRow,
   taskOf,
@@ -24,7 +25,7 @@ import type { PostgresDatabase } from './postgres-database.ts';
 import { PostgresSessionRows } from './postgres-session-rows.ts';
 import { PostgresStateRows } from './postgres-state-rows.ts';
 import { PostgresTaskListing } from './postgres-task-listing.ts';
-import { valuesAsJson } from './task-values.ts';
+import { valuesSql } from './task-values.ts';
 
 /** Tasks of an agent in PostgreSQL. */
 export class PostgresTaskRows implements TaskRows {
@@ -54,7 +55,7 @@ export class PostgresTaskRows implements TaskRows {
 
   async read(id: string): Promise<StoredTask | undefined> {
     const [row] = await this.#database.query<TaskRow>(
-      `SELECT ${wholeColumns(valuesAsJson)}, snapshot, machine_version, audit_seq, started_call
+      `SELECT ${storedColumns(valuesSql)}
         FROM tasks WHERE id = $1`,
       [id],
     );
@@ -139,7 +140,7 @@ export class PostgresTaskRows implements TaskRows {
   }
 
   async #taskWhere(condition: string, value: string): Promise<Task | undefined> {
-    const sql = `SELECT ${wholeColumns(valuesAsJson)} FROM tasks WHERE ${condition}`;
+    const sql = `SELECT ${wholeColumns(valuesSql)} FROM tasks WHERE ${condition}`;
     const [row] = await this.#database.query<TaskRow>(sql, [value]);
     return row === undefined ? undefined : taskOf(row);
   }

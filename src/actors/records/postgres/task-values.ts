@@ -1,8 +1,12 @@
 import type { SharedValue } from '../store/shared-values.ts';
+import type { ValuesSql } from '../store/task-row.ts';
 import { parameterOf } from './parameter-of.ts';
 
-/** SQL for the shared values of a task as one object; NULL for none. */
-export const valuesAsJson = 'json_object_agg(digest, value)::text';
+/** SQL of PostgreSQL for shared values. */
+export const valuesSql: ValuesSql = {
+  asJson: 'json_object_agg(digest, value)::text',
+  place: 'strpos',
+};
 
 /** A value of a task as a row of `task_values`. */
 interface ValueRow extends SharedValue {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { damagedStore, isDamage, StoreError } from '../store/store-error.ts';
 import { inTransaction } from './in-transaction.ts';
-import { readableFrom, schemaSteps } from './store-schema.ts';
+import { earlierIds, readableFrom, schemaSteps } from './store-schema.ts';
 import { WatchedDatabase } from './watched-database.ts';
 
 const schemaVersion = schemaSteps.length;
@@ -84,7 +84,7 @@ function checkVersion(path: string, database: DatabaseSync): void {
 
 /** Throws StoreError for a store of a build before the first version. Writes nothing. */
 export function checkBuild(path: string, database: DatabaseSync): void {
-  if (versionOf(database) === 0 || applicationOf(database) !== 0) return;
+  if (versionOf(database) === 0 || !earlierIds.includes(applicationOf(database))) return;
   throw new StoreError(
     `${path} is a task store of a build before the first version, which this version cannot read; start the build that wrote it, or move the file away`,
   );

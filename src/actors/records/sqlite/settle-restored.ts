@@ -55,12 +55,12 @@ function endDelegations(database: DatabaseSync, at: number): AuditEvent[] {
 /** The context is what every approval surface shows. */
 function warnApprovers(database: DatabaseSync, rows: SqliteTaskRows, backupAt: number): number {
   const waiting = database.prepare(`SELECT id FROM tasks WHERE state = 'deferred'`).all();
-  const warned = waiting.flatMap(({ id }) => {
+  for (const { id } of waiting) {
     const stored = rows.readNow(String(id));
-    return (stored && withWarning(stored, backupAt)) ?? [];
-  });
-  for (const change of warned) rows.write(change);
-  return warned.length;
+    const warned = stored === undefined ? null : withWarning(stored, backupAt);
+    if (warned !== null) rows.write(warned);
+  }
+  return waiting.length;
 }
 
 function change(database: DatabaseSync, sql: string): number {

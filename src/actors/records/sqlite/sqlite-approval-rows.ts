@@ -12,7 +12,7 @@ import {
   toldColumn,
 } from '../store/approval-rows.ts';
 import { inTransaction } from './in-transaction.ts';
-import { addValue, valuesAsJson } from './task-parts.ts';
+import { addValue, valuesSql } from './task-parts.ts';
 
 /** Approval notices in SQLite. `TaskParts` writes the rows, and this class what happens to their messages. */
 export class SqliteApprovalRows implements ApprovalRows {
@@ -111,7 +111,7 @@ function rowOf(row: Record<string, SQLOutputValue>): ApprovalRow {
   return noticeRowOf(row as unknown as NoticeColumns);
 }
 
-const columns = noticeColumns(`nullif(${valuesAsJson}, '{}')`);
+const columns = noticeColumns(valuesSql);
 
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);

@@ -4,7 +4,7 @@ import { collectContexts, mostTasks } from '../store/collect-page.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
 import { briefColumns, taskOf, wholeColumns } from '../store/task-row.ts';
 import type { ContextPage, SessionRows } from '../store/task-rows.ts';
-import { valuesAsJson } from './task-parts.ts';
+import { valuesSql } from './task-parts.ts';
 
 /** Tasks of one owner by context. */
 export class SqliteSessionRows implements SessionRows {
@@ -57,11 +57,11 @@ function prepare(database: DatabaseSync) {
     WHERE context_id = ? AND owner_org = ? AND owner = ?`;
   return {
     newest: () =>
-      database.prepare(`SELECT ${wholeColumns(valuesAsJson)} ${ofContext}
+      database.prepare(`SELECT ${wholeColumns(valuesSql)} ${ofContext}
         ORDER BY changed_at DESC, position DESC LIMIT ?`),
-    briefs: database.prepare(`SELECT ${briefColumns(valuesAsJson)} ${ofContext}
+    briefs: database.prepare(`SELECT ${briefColumns(valuesSql)} ${ofContext}
       ORDER BY changed_at DESC, position DESC LIMIT ?`),
-    first: database.prepare(`SELECT ${wholeColumns(valuesAsJson)} ${ofContext}
+    first: database.prepare(`SELECT ${wholeColumns(valuesSql)} ${ofContext}
       ORDER BY changed_at, position LIMIT 1`),
     contexts: database.prepare(`SELECT context_id, changed_at, position, NOT EXISTS (
         SELECT 1 FROM tasks AS later INDEXED BY tasks_by_context_change

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import { damagedStore, isDamage, type StoreError } from '../store/store-error.ts';
+import { rowOf } from '../store/task-row.ts';
 import {
   ConflictError,
   replayTime,
@@ -336,7 +337,9 @@ interface PendingEvents {
 /** An error in one task rejects only that task's save. */
 function collected(id: string, collect: () => TaskWrite): TaskWrite | UnsavableError {
   try {
-    return collect();
+    const write = collect();
+    rowOf(write.change);
+    return write;
   } catch (error) {
     return new UnsavableError(`task ${id} cannot be put together for the disk`, { cause: error });
   }

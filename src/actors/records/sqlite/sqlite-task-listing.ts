@@ -15,7 +15,7 @@ import {
 } from '../store/task-page.ts';
 import { briefColumns, sizeOfColumns, type TaskRow, wholeColumns } from '../store/task-row.ts';
 import type { Decider, TaskListing } from '../store/task-rows.ts';
-import { valuesAsJson } from './task-parts.ts';
+import { valuesSql } from './task-parts.ts';
 
 /** The creation of a task; NULL if it is unreadable, which only its position places. */
 const createdAt = `CASE WHEN json_valid(task) THEN task ->> '$.createdAt' END`;
@@ -137,8 +137,8 @@ export class SqliteTaskListing implements TaskListing {
     { limit, withContents = false }: PageQuery,
     cursorOf: (row: TaskRow) => string,
   ): TaskPage {
-    const size = sizeOfColumns(withContents);
-    const columns = `${(withContents ? wholeColumns : briefColumns)(valuesAsJson)}${more}`;
+    const size = sizeOfColumns(withContents, valuesSql);
+    const columns = `${(withContents ? wholeColumns : briefColumns)(valuesSql)}${more}`;
     const rows = sources
       .map((source) => `SELECT ${columns}, ${size} AS size ${source}`)
       .join(' UNION ALL ');

@@ -8,6 +8,7 @@ import {
   isKnown as known,
   taskColumns as names,
   rowOf,
+  storedColumns,
   storedTaskOf,
   type TaskColumns,
   taskOf,
@@ -26,7 +27,7 @@ import { SqliteSessionRows } from './sqlite-session-rows.ts';
 import { SqliteStateRows } from './sqlite-state-rows.ts';
 import { SqliteTaskListing } from './sqlite-task-listing.ts';
 import { StateCounts } from './state-counts.ts';
-import { type PartColumns, TaskParts, valuesAsJson } from './task-parts.ts';
+import { type PartColumns, TaskParts, valuesSql } from './task-parts.ts';
 
 const final = `('completed', 'failed', 'canceled')`;
 
@@ -245,10 +246,10 @@ function prepare(database: DatabaseSync) {
     insert: sql(`INSERT INTO tasks (${names.join(', ')})
       VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`),
     before: sql(`SELECT position, ${compared.join(', ')} FROM tasks WHERE id = ? AND revision = ?`),
-    read: sql(`SELECT ${wholeColumns(valuesAsJson)}, snapshot, machine_version, audit_seq, started_call
+    read: sql(`SELECT ${storedColumns(valuesSql)}
       FROM tasks WHERE id = ?`),
-    find: sql(`SELECT ${wholeColumns(valuesAsJson)} FROM tasks WHERE id = ?`),
-    findByDeferral: sql(`SELECT ${wholeColumns(valuesAsJson)} FROM tasks WHERE deferral_id = ?`),
+    find: sql(`SELECT ${wholeColumns(valuesSql)} FROM tasks WHERE id = ?`),
+    findByDeferral: sql(`SELECT ${wholeColumns(valuesSql)} FROM tasks WHERE deferral_id = ?`),
     unfinished: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working', 'deferred')
       ORDER BY position`),
     running: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working') ORDER BY position`),

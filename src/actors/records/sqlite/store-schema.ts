@@ -1,5 +1,8 @@
-/** The `application_id` of a store's file. Builds before the first version wrote none. */
-export const applicationId = 0x486f6c64;
+/** The `application_id` of a store's file. */
+export const applicationId = 0x486f6c70;
+
+/** The ids of builds before the first version. */
+export const earlierIds: readonly number[] = [0, 0x486f6c64];
 
 /** The tables that the sessions of a page need, also in a file without an agent. */
 export const pageTables = `

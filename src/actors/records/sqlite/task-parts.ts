@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { DecidedCall, Task } from '../../../machines/domain/task.ts';
 import { askingsOf, endedOf } from '../store/approval-askings.ts';
 import type { SharedValue, SharedValues } from '../store/shared-values.ts';
+import type { ValuesSql } from '../store/task-row.ts';
 
 /** The columns of a task's row that decide which rows of other tables change with it. */
 export interface PartColumns {
@@ -10,8 +11,8 @@ export interface PartColumns {
   has_values: number;
 }
 
-/** SQL for the shared values of a task as one object; empty for none. */
-export const valuesAsJson = 'json_group_object(digest, value)';
+/** SQL of SQLite for shared values. */
+export const valuesSql: ValuesSql = { asJson: 'json_group_object(digest, value)', place: 'instr' };
 
 /** The place of a task's row, and the writer of its shared values; `null` for a row without. */
 interface WrittenRow {

@@ -11,12 +11,14 @@ import {
   type SharedValue,
   SharedValues,
 } from './shared-values.ts';
+import { type ValuesSql, valuesIn } from './task-row.ts';
 
-/** Returns the columns of a notice; `valuesAsJson` is SQL for an object of digests and values. */
-export function noticeColumns(valuesAsJson: string): string {
-  return `position, adapter, target, version, asked, ended, ref, told, (
-    SELECT ${valuesAsJson} FROM task_values WHERE task_values.task_id = approval_notices.task_id
-  ) AS shared`;
+/** Returns the columns of a notice. */
+export function noticeColumns({ asJson, place }: ValuesSql): string {
+  const values = valuesIn(['asked', 'told'], {
+    ...{ selected: asJson, task: 'approval_notices.task_id', place },
+  });
+  return `position, adapter, target, version, asked, ended, ref, told, coalesce(${values}, '{}') AS shared`;
 }
 
 /** The columns of a notice as read. */

@@ -32,6 +32,8 @@ export interface SharedValue {
 export class SharedValues {
   readonly #known = new Map<object, SharedValue>();
   readonly #values = new Map<string, SharedValue>();
+  /** Values that are too small to be shared, with all that they hold. */
+  readonly #small = new WeakSet<object>();
   #isAsked = false;
 
   /** The shared values of the columns that were written, each once. */
@@ -41,7 +43,11 @@ export class SharedValues {
 
   /** Returns the JSON of a column, with references in the place of its large values. */
   json(column: unknown): string {
-    return JSON.stringify(column, (key, value: unknown) => this.#written(key, value));
+    const written = (key: string, value: unknown, holder: object) =>
+      this.#written(key, value, holder);
+    return JSON.stringify(column, function replace(this: object, key, value: unknown) {
+      return written(key, value, this);
+    });
   }
 
   /** Returns the JSON of a column of a notice. */
@@ -50,17 +56,27 @@ export class SharedValues {
     return this.json(column);
   }
 
-  #written(key: string, value: unknown): unknown {
+  #written(key: string, value: unknown, holder: object): unknown {
+    if (this.#small.has(holder)) {
+      if (typeof value === 'object' && value !== null) this.#small.add(value);
+      return value;
+    }
     if (!keys.has(key)) return value;
     if (typeof value === 'string') return this.#writtenText(value);
     if (typeof value !== 'object' || value === null) return value;
     // A caller's value that looks like a reference is never written as it is.
     const looksLikeReference = Object.hasOwn(value, mark);
     if (key === textKey && !looksLikeReference) return value;
-    const known = this.#known.get(value) ?? valueOf(value);
-    if (known.value.length < least.value && !looksLikeReference) return value;
-    this.#known.set(value, known);
-    return { [mark]: this.#shared(known).digest };
+    const known = this.#known.get(value);
+    if (known !== undefined) return { [mark]: this.#shared(known).digest };
+    const json = JSON.stringify(value);
+    if (json.length < least.value && !looksLikeReference) {
+      if (!hasReference(json)) this.#small.add(value);
+      return value;
+    }
+    const found: SharedValue = { digest: hash('sha256', json), value: json, is_asked: 0 };
+    this.#known.set(value, found);
+    return { [mark]: this.#shared(found).digest };
   }
 
   #writtenText(text: string): unknown {
@@ -82,14 +98,18 @@ export class SharedValues {
   }
 }
 
-function valueOf(value: object): SharedValue {
-  const json = JSON.stringify(value);
-  return { digest: hash('sha256', json), value: json, is_asked: 0 };
+/** Returns whether JSON may have a reference, or a value that looks like one. */
+function hasReference(json: string): boolean {
+  return json.includes(`"${mark}"`);
 }
 
-/** Returns whether the JSON of a row is long enough for values that are worth sharing. */
+/**
+ * Returns whether columns are written with shared values: they are long enough, or a caller's value in them looks like a
+ * reference, so that plain columns have none.
+ */
 export function isWorthSharing(columns: readonly string[]): boolean {
-  return columns.reduce((sum, { length }) => sum + length, 0) >= least.row;
+  const length = columns.reduce((sum, column) => sum + column.length, 0);
+  return length >= least.row || columns.some(hasReference);
 }
 
 /** The column `shared` of a row as read: the values by digest as JSON; `null` for a row without. */
@@ -105,17 +125,39 @@ export function columnReader(shared: SharedColumn): (column: string) => unknown 
     if (value === undefined) throw new SyntaxError(`a row lacks the value ${digest}`);
     return value;
   };
-  const valueAt = (digest: string): unknown => {
-    if (!read.has(digest)) read.set(digest, JSON.parse(jsonOf(digest)));
-    return read.get(digest);
+  const resolved = (reference: string | [string, string, string]): unknown => {
+    if (typeof reference !== 'string') {
+      const [before, digest, after] = reference;
+      return before + jsonOf(digest) + after;
+    }
+    if (!read.has(reference)) read.set(reference, JSON.parse(jsonOf(reference)));
+    return read.get(reference);
   };
-  const readAt = (key: string, value: unknown): unknown => {
-    if (!keys.has(key) || typeof value !== 'object' || value === null) return value;
-    const reference = (value as { [mark]?: string | [string, string, string] })[mark];
-    if (reference === undefined) return value;
-    if (typeof reference === 'string') return valueAt(reference);
-    const [before, digest, after] = reference;
-    return before + jsonOf(digest) + after;
+  return (column) => {
+    const value = JSON.parse(column) as unknown;
+    if (hasReference(column)) resolveAll(value, resolved);
+    return value;
   };
-  return (column) => JSON.parse(column, readAt) as unknown;
+}
+
+/** Replaces the references in a value, at any depth. */
+function resolveAll(
+  root: unknown,
+  resolved: (reference: string | [string, string, string]) => unknown,
+): void {
+  const open = [root];
+  while (open.length > 0) {
+    const holder = open.pop();
+    if (typeof holder !== 'object' || holder === null) continue;
+    for (const [key, value] of Object.entries(holder) as [string, unknown][]) {
+      const reference = keys.has(key) ? referenceOf(value) : undefined;
+      if (reference === undefined) open.push(value);
+      else (holder as Record<string, unknown>)[key] = resolved(reference);
+    }
+  }
+}
+
+function referenceOf(value: unknown): string | [string, string, string] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return (value as { [mark]?: string | [string, string, string] })[mark];
 }

@@ -14,33 +14,81 @@ import type { StoredTask, TaskChange } from './task-rows.ts';
 /** A row of the task table, or some of its columns. */
 export type TaskRow = Record<string, SQLOutputValue>;
 
-/** Returns the columns of a task without message contents; `valuesAsJson` is SQL for an object of digests and values. */
-export function briefColumns(valuesAsJson: string): string {
-  return `position, id, context_id, state, revision, changed_at, owner_org, owner, task,
-    CASE WHEN has_values = 1 THEN (SELECT ${valuesAsJson} FROM task_values
-      WHERE task_values.task_id = tasks.id) END AS shared`;
+const bare = 'position, id, context_id, state, revision, changed_at, owner_org, owner, task';
+
+/** SQL of a kind of database for shared values. */
+export interface ValuesSql {
+  /** An object of digests and values. */
+  asJson: string;
+  /** The function that returns the place of its second string in the first, from 1; 0 for none. */
+  place: string;
+}
+
+/** Returns SQL for what a row refers to in `columns`: `selected` of the values of a task. */
+export function valuesIn(
+  columns: readonly string[],
+  { selected, task, place }: { selected: string; task: string; place: string },
+): string {
+  const isIn = columns
+    .map((column) => `${place}(coalesce(${column}, ''), digest) > 0`)
+    .join(' OR ');
+  return `(SELECT ${selected} FROM task_values WHERE task_values.task_id = ${task} AND (${isIn}))`;
+}
+
+function shared(columns: readonly string[], { asJson, place }: ValuesSql): string {
+  const values = valuesIn(columns, { selected: asJson, task: 'tasks.id', place });
+  return `CASE WHEN has_values = 1 THEN coalesce(${values}, '{}') END AS shared`;
+}
+
+/** Returns the columns of a task without message contents. */
+export function briefColumns(sql: ValuesSql): string {
+  return `${bare}, ${shared(['task'], sql)}`;
 }
 
 /** Returns the columns of a complete task. */
-export function wholeColumns(valuesAsJson: string): string {
-  return `${briefColumns(valuesAsJson)}, contents`;
+export function wholeColumns(sql: ValuesSql): string {
+  return `${bare}, contents, ${shared(['task', 'contents'], sql)}`;
 }
 
-/** SQL for the bytes of the columns of a task as they are read. */
-export function sizeOfColumns(withContents: boolean): string {
-  const contents = withContents ? ' + coalesce(octet_length(contents), 0)' : '';
-  return `octet_length(task)${contents} + CASE WHEN has_values = 1 THEN (
-    SELECT 3 * sum(octet_length(value)) FROM task_values WHERE task_values.task_id = tasks.id) ELSE 0 END`;
+/** Returns the columns of a task with its snapshot. */
+export function storedColumns(sql: ValuesSql): string {
+  return `${bare}, contents, snapshot, machine_version, audit_seq, started_call,
+    ${shared(['task', 'contents', 'snapshot'], sql)}`;
+}
+
+/** Returns SQL for the bytes of the columns of a task as they are read. */
+export function sizeOfColumns(withContents: boolean, { place }: ValuesSql): string {
+  const columns = withContents ? ['task', 'contents'] : ['task'];
+  // A digest has 64 characters, and occurs as often as its value.
+  const places = columns.map(
+    (column) =>
+      `length(coalesce(${column}, '')) - length(replace(coalesce(${column}, ''), digest, ''))`,
+  );
+  const selected = `sum(octet_length(value) * ((${places.join(' + ')}) / 64))`;
+  const values = valuesIn(columns, { selected, task: 'tasks.id', place });
+  const own = columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ');
+  return `${own} + CASE WHEN has_values = 1 THEN coalesce(${values}, 0) ELSE 0 END`;
 }
 
 /** SQL condition for rows whose snapshots this release can resume. */
 export const isKnown = `machine_version BETWEEN ${oldestTaskMachineVersion} AND ${taskMachineVersion}`;
 
 /** The columns of a task's row but its position. */
-export type TaskColumns = ReturnType<typeof rowOf>['columns'];
+export type TaskColumns = ReturnType<typeof newRow>['columns'];
 
-/** Returns the columns of a changed task, and the writer of its values if they are shared. */
-export function rowOf(change: TaskChange) {
+const rows = new WeakMap<TaskChange, ReturnType<typeof newRow>>();
+
+/**
+ * Returns the columns of a changed task, and the writer of its values if they are shared. A change is written in several
+ * steps, and again after a failed commit, with one row. Throws RangeError for a task that is nested too deeply.
+ */
+export function rowOf(change: TaskChange): ReturnType<typeof newRow> {
+  const row = rows.get(change) ?? newRow(change);
+  rows.set(change, row);
+  return row;
+}
+
+function newRow(change: TaskChange) {
   const { task } = change;
   const { history, answer, ...rest } = task;
   // Lists show the title of a wait.
@@ -121,9 +169,9 @@ export function storedTaskOf(row: TaskRow): StoredTask {
 }
 
 /** Safe to cast: the column contains only committed values. Throws SyntaxError if it is corrupted. */
-function snapshotOf(row: TaskRow): unknown {
+function snapshotOf(row: TaskRow): object | null {
   const snapshot = row['snapshot'];
-  return snapshot === null ? null : readerOf(row)(String(snapshot));
+  return snapshot === null ? null : (readerOf(row)(String(snapshot)) as object);
 }
 
 function readerOf(row: TaskRow): (column: string) => unknown {

@@ -9,7 +9,7 @@ import type { ChangedQuery, PageQuery, TaskFilter, TaskPage, TaskQuery } from '.
 export interface StoredTask {
   task: Task;
   /** The persisted snapshot of its chart; `null` once the task is final. */
-  snapshot: unknown;
+  snapshot: object | null;
   machineVersion: number;
   /** The last `seq` of its audit events. */
   auditSeq: number;

@@ -85,6 +85,39 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
       });
     });
 
+    it('is not mixed up with arguments that look like a reference, in a notice or a message', async () => {
+      await keep(large);
+      const [{ digest }] = (await place.execute('SELECT digest FROM task_values')) as [
+        { digest: string },
+      ];
+      const lookAlikes = [{ '@shared': digest }, { '@shared': 'f' }, { '@shared': 5 }];
+      for (const [at, lookAlike] of lookAlikes.entries()) {
+        const next = { order_id: 'A-1', args: lookAlike };
+        const change = { args: next, shown: next, context: 'pay', id: `d-${at}` };
+        await keep(parked({ revision: at + 2 }, change));
+        const row = (await store.approvals.ofTask('t-1')).at(-1);
+        expect(row?.notice.request.args).toEqual(next);
+        await store.approvals.keep([told(row, { ref: { ts: `${at}` } })]);
+        expect((await store.approvals.ofTask('t-1')).at(-1)?.told).toEqual(row?.notice);
+      }
+    });
+
+    it('is unreadable without its values, and never read as something else', async () => {
+      await keep(large);
+      await place.execute('DELETE FROM task_values');
+      expect(await store.rows.read('t-1')).toMatchObject({ unreadable: 'deferred' });
+      await expect(store.approvals.ofTask('t-1')).rejects.toThrow('a row lacks the value');
+    });
+
+    it('reads only the values to which a row refers', async () => {
+      await keep(large);
+      const next = { order_id: 'A-2', note: 'y'.repeat(20_000) };
+      await keep(parked({ revision: 2 }, { args: next, shown: next, context: 'pay', id: 'd-2' }));
+      expect(await values()).toHaveLength(2);
+      const read = (await store.approvals.ofTask('t-1')).map(({ notice }) => notice.request.args);
+      expect(read).toEqual([args, next]);
+    });
+
     it('drops its values with the task', async () => {
       await keep(large);
       await keep(aTask({ state: 'canceled', revision: 2, changedAt: 1 }));

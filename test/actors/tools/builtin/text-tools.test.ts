@@ -136,7 +136,7 @@ describe('csv_parse', () => {
 
   it.each([
     ['a\n"b', 'csv_parse: argument csv cannot be read as CSV: a quoted value has no end at line 2'],
-    ['a\nx"y"', /^csv_parse: argument csv cannot be read as CSV: a quote stands in the middle/],
+    ['a\nx"y"', /^csv_parse: argument csv cannot be read as CSV: a quote is in the middle/],
   ])('refuses %j without quoting it', async (csv, problem) => {
     await expect(call('csv_parse', { csv })).rejects.toThrow(problem);
   });

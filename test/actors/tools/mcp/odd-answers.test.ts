@@ -97,7 +97,7 @@ describe('an answer of a server over stdio', () => {
       'fine',
     ],
     ['with null for its result', { result: null }, noMessage('its result is null')],
-    ['with a string as its result', { result: 'done' }, noMessage('its result is a text')],
+    ['with a string as its result', { result: 'done' }, noMessage('its result is a string')],
     ['with a list as its result', { result: [] }, noMessage('its result is a list')],
     [
       'with a string as its error code',
