@@ -43,7 +43,6 @@ import { type AuditKeysPorts, auditKeyRoutes } from './routes/audit-keys.ts';
 import { type DeferralPorts, deferralRoutes } from './routes/deferrals.ts';
 import { type DelegationPorts, delegationRoutes } from './routes/delegations.ts';
 import { eventRoutes } from './routes/events.ts';
-
 import { grantRoutes } from './routes/grants.ts';
 import { type HealthPorts, healthRoutes } from './routes/health.ts';
 import { holdRoutes } from './routes/holds.ts';

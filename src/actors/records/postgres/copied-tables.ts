@@ -1,5 +1,3 @@
-import type { SourceRow } from '../sqlite/source-store.ts';
-
 /** A table to copy: reading its rows from SQLite, and its PostgreSQL columns. */
 export interface CopiedTable {
   name: string;
@@ -8,8 +6,6 @@ export interface CopiedTable {
   columns: Readonly<Record<string, 'bigint' | 'integer' | 'text' | 'boolean'>>;
   /** True for rows with a sequential number. */
   isNumbered?: boolean;
-  /** Adds columns that do not exist in SQLite. */
-  complete?: (row: SourceRow) => object;
 }
 
 const text = 'text';

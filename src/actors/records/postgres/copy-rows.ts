@@ -46,12 +46,11 @@ async function copyTable(
   return count;
 }
 
-function rowOf(row: SourceRow, { name, columns, complete }: CopiedTable): object {
-  const whole: Record<string, unknown> = { ...row, ...complete?.(row) };
+function rowOf(row: SourceRow, { name, columns }: CopiedTable): object {
   return Object.fromEntries(
     Object.entries(columns).map(([column, type]) => {
-      const value = whole[column];
-      if (typeof value === 'string' && value.includes('\0')) throw unkeepable(name, column, whole);
+      const value = row[column];
+      if (typeof value === 'string' && value.includes('\0')) throw unkeepable(name, column, row);
       return [column, type === 'boolean' ? value === 1 : value];
     }),
   );

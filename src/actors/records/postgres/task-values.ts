@@ -18,10 +18,9 @@ type Query = (sql: string, values: unknown[]) => Promise<unknown>;
 /** Adds values of tasks, or notes that a notice refers to them. */
 export async function addValues(query: Query, rows: readonly ValueRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const each = new Map(rows.map((row) => [`${row.task_id} ${row.digest} ${row.is_asked}`, row]));
-  const asked = [...each.values()].filter(
-    (row) => row.is_asked === 1 || !each.has(`${row.task_id} ${row.digest} 1`),
-  );
+  // Of two rows of one value the one of a notice counts.
+  const asked = rows.toSorted((one, other) => one.is_asked - other.is_asked);
+  const each = new Map(asked.map((row) => [`${row.task_id} ${row.digest}`, row]));
   await query(
     `INSERT INTO task_values (task_id, digest, value, is_asked)
       SELECT task_id, digest, value, is_asked FROM json_to_recordset($1::text::json)
@@ -29,7 +28,7 @@ export async function addValues(query: Query, rows: readonly ValueRow[]): Promis
       WHERE EXISTS (SELECT 1 FROM tasks WHERE id = x.task_id)
       ON CONFLICT (task_id, digest) DO UPDATE SET is_asked = 1
         WHERE task_values.is_asked < excluded.is_asked`,
-    [parameterOf(asked)],
+    [parameterOf([...each.values()])],
   );
 }
 

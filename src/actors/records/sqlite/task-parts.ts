@@ -2,14 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { DecidedCall, Task } from '../../../machines/domain/task.ts';
 import { askingsOf, endedOf } from '../store/approval-askings.ts';
 import type { SharedValue, SharedValues } from '../store/shared-values.ts';
-import type { ValuesSql } from '../store/task-row.ts';
+import type { TaskColumns, ValuesSql } from '../store/task-row.ts';
 
 /** The columns of a task's row that decide which rows of other tables change with it. */
-export interface PartColumns {
-  deferral_id: string | null;
-  approvers: string | null;
-  has_values: number;
-}
+export type PartColumns = Pick<TaskColumns, 'deferral_id' | 'approvers' | 'has_values'>;
 
 /** SQL of SQLite for shared values. */
 export const valuesSql: ValuesSql = { asJson: 'json_group_object(digest, value)', place: 'instr' };

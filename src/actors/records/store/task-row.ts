@@ -138,8 +138,7 @@ export const taskColumns = [
 ] as const satisfies (keyof TaskColumns)[];
 
 /** Parses a task from its complete row. Throws SyntaxError for an unreadable one. */
-function parseTask(row: TaskRow): Task {
-  const read = readerOf(row);
+function parseTask(row: TaskRow, read = readerOf(row)): Task {
   const { title: _, ...kept } = read(String(row['task'])) as Task;
   return { ...kept, ...(read(String(row['contents'])) as Pick<Task, 'history' | 'answer'>) };
 }
@@ -162,16 +161,14 @@ export function storedTaskOf(row: TaskRow): StoredTask {
     startedCall: row['started_call'] === null ? null : String(row['started_call']),
   };
   try {
-    return { task: parseTask(row), snapshot: snapshotOf(row), ...kept };
+    const read = readerOf(row);
+    const column = row['snapshot'];
+    // Safe to cast: the column contains only committed values.
+    const snapshot = column === null ? null : (read(String(column)) as object);
+    return { task: parseTask(row, read), snapshot, ...kept };
   } catch {
     return { task: unreadableTask(row), snapshot: null, ...kept, unreadable: openState(row) };
   }
-}
-
-/** Safe to cast: the column contains only committed values. Throws SyntaxError if it is corrupted. */
-function snapshotOf(row: TaskRow): object | null {
-  const snapshot = row['snapshot'];
-  return snapshot === null ? null : (readerOf(row)(String(snapshot)) as object);
 }
 
 function readerOf(row: TaskRow): (column: string) => unknown {
