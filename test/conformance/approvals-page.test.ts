@@ -308,7 +308,7 @@ describe('the approvals page', () => {
     expect(answer.status).toBe(403);
   });
 
-  it('accepts only an approval that names the call, and each decision of a list by itself', async () => {
+  it('accepts only an approval that names the call, and answers each decision of a list separately', async () => {
     const desk = await startDesk();
     const { pinned } = await park(desk.agent);
     const ann = await signedIn(desk);

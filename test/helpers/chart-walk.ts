@@ -20,8 +20,8 @@ type Heard = HeardEvent | readonly HeardEvent[];
 /** Something that can happen to a chart, from outside or by what it has asked for. */
 export interface Happening<World> {
   /**
-   * The event for the chart, one after the other where the real thing continues by itself; derived from the state of
-   * the chart if it depends on that.
+   * The event for the chart. A source that emits several events without a request has one entry for each. A function
+   * derives the event from the state of the chart.
    */
   event: Heard | ((snapshot: AnyMachineSnapshot) => Heard);
   /** Whether the world can make it happen in the chart's state; anywhere when absent. */

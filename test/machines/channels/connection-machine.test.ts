@@ -220,7 +220,7 @@ describe('the connection', () => {
     expect(left).toEqual(ways.map(() => ['closed', [], 0]));
   });
 
-  it('has at most two links, recovers by itself, and reports connected only while a link is up', () => {
+  it('has at most two links, reconnects, and reports connected only while a link is up', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constantFrom('up', 'leaving', 'down', 'broken'), back: fc.nat(2) }),
       fc.record({ kind: fc.constant('wait'), back: fc.integer({ min: 1, max: 400_000 }) }),

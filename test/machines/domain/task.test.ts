@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isFinal, isStanding, shownState, taskStates } from '../../../src/machines/domain/task.ts';
 
-it('a task continues by itself until it has ended or waits for a person', () => {
+it('a task runs until it ends or waits for a person', () => {
   expect(taskStates.map((state) => [state, isStanding({ state }), isFinal(state)])).toEqual([
     ['submitted', false, false],
     ['working', false, false],

@@ -156,7 +156,7 @@ describe('a tool', () => {
     expect([run.state, run.inputs.runTool.length]).toEqual(['running', 1]);
   });
 
-  it('is not aborted after it has ended by itself', async () => {
+  it('is not aborted after it has ended', async () => {
     const run = await interruptible.recording.reach();
     run.send(saved());
     expect(run.journal.filter((line) => line.startsWith('aborted'))).toEqual([]);

@@ -7,7 +7,7 @@ const textsOf = (tool: string, args: JsonObject) => [...callTexts(tool, args)].t
 const byText = (one: string, other: string) => one.localeCompare(other);
 
 describe('the matched texts of a call', () => {
-  it('are its arguments unchanged and with sorted names, and each string by itself', () => {
+  it('contain the arguments unchanged, the arguments with sorted names, and each string', () => {
     expect(textsOf('fetch', { url: 'https://a.example', b: [{ d: 1, c: 'x' }] })).toEqual(
       [
         '{"url":"https://a.example","b":[{"d":1,"c":"x"}]}',

@@ -88,7 +88,7 @@ describe('a prompt that ignores previous instructions', () => {
     },
   );
 
-  it('is matched by itself where a rule covers a whole string', () => {
+  it('is matched separately if a rule covers a whole string', () => {
     const whole = guardrailsOf({ deny_prompts: [{ pattern: '^halt$' }] });
     const parts = [data({ say: ['halt'] })];
     expect(refusalOfPrompt({ role: 'user', parts, messageId: 'm' }, whole)).not.toBeNull();

@@ -230,7 +230,7 @@ describe.skipIf(isWithoutBwrap)('a script in a sandbox', () => {
     await expect(go('kill -9 $PPID; sleep 300')).rejects.toThrow(/^go failed with exit code /);
   });
 
-  it('may exit by itself when it is aborted', async () => {
+  it('has time to exit when it is aborted', async () => {
     const abort = new AbortController();
     const { proxy, records } = await aProxy();
     const content = `trap "curl -s http://ended.test/; exit 0" TERM; curl -s http://up.test/; sleep 300 & wait`;

@@ -215,7 +215,7 @@ describe('scriptTool', () => {
     await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), patient);
   });
 
-  it('lets a script exit by itself when it is aborted', async () => {
+  it('gives an aborted script time to exit', async () => {
     const folder = agentFolder({});
     const content =
       'trap "echo ended > $SERVICE_AGENT_DIR/how; exit 0" TERM; echo > "$SERVICE_AGENT_DIR/up"; sleep 300 & wait';

@@ -25,7 +25,7 @@ function serveLog(log: ServedLog) {
 }
 
 describe('the page of an audit log', () => {
-  it('verifies a log by itself, and shows the line with a changed byte', async () => {
+  it('verifies a log in the browser, and shows the line with a changed byte', async () => {
     const log = { lines: checkpointedLog(250, own.signer).lines };
     const server = await serveLog(log);
     const { page } = await browser.page();
