@@ -11,8 +11,13 @@ const external = ['piscina'];
 /** The command, and what tests of others start an agent with. */
 const inputs = { cli: 'src/cli.ts', 'testing-main': 'packages/testing/testing.ts' };
 
+/** The hook, which starts for each call of a coding agent: a file that loads no other. */
+const hook = { source: 'src/cli/hook/main.ts', file: 'hook.cjs' };
+
 /** Packages whose usual entry loads its parts by paths that a bundle does not have. */
 const alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
+
+const comments = { annotation: false, jsdoc: false };
 
 /** Begins the names under which modules of Node stand in the bundle. */
 const builtinMark = '\0node:';
@@ -30,20 +35,55 @@ export async function writeBundle(folder: string, root = clone): Promise<string[
   const bundle = await rolldown({
     ...{ cwd: root, input, platform: 'node', external },
     resolve: { alias },
-    ...{ plugins: [workers, builtins], tsconfig: false, checks: { eval: false }, onLog: refuse },
+    ...{ plugins: [workers, builtins, hookApart(root)], tsconfig: false, checks: { eval: false } },
+    onLog: refuse,
   });
   try {
     const { output } = await bundle.write({
-      ...{ dir: folder, format: 'esm', comments: { annotation: false, jsdoc: false } },
+      ...{ dir: folder, format: 'esm', comments },
       ...{ entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     });
+    const single = await writeHook(folder, root);
     for (const path of filesReadAsText(source)) cpSync(join(source, path), join(folder, path));
     writeCheckedFace(folder, root);
-    const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
+    const chunks = [...output, ...single].filter(
+      (file): file is OutputChunk => file.type === 'chunk',
+    );
     return chunks.flatMap(({ moduleIds }) => moduleIds);
   } finally {
     await bundle.close();
   }
+}
+
+/** CommonJS starts sooner, and its `require` of `node:http` loads no client of Node's own. */
+async function writeHook(folder: string, root: string) {
+  const input = join(root, hook.source);
+  const bundle = await rolldown({
+    cwd: root,
+    input,
+    platform: 'node',
+    tsconfig: false,
+    onLog: refuse,
+  });
+  try {
+    const file = join(folder, hook.file);
+    const { output } = await bundle.write({ file, format: 'cjs', comments, codeSplitting: false });
+    return output;
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** Has the command load the file of the hook in place of a copy. */
+function hookApart(root: string): Plugin {
+  return {
+    name: 'hook',
+    resolveId(name, importer) {
+      const isHook =
+        importer !== undefined && resolve(dirname(importer), name) === join(root, hook.source);
+      return isHook ? { id: `./${hook.file}`, external: true } : null;
+    },
+  };
 }
 
 /**

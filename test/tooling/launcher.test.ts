@@ -89,9 +89,21 @@ describe('the command in a package', () => {
     });
   });
 
+  it.each([
+    [['hook', 'codex', '--dir', 'a b'], 'hook.cjs'],
+    [['hook'], 'hook.cjs'],
+    [['hook', 'codex', '--help'], 'cli.js'],
+    [['hook', '-h'], 'cli.js'],
+    [['hooks'], 'cli.js'],
+  ])('runs %j from the file %s', async (words, file) => {
+    const { installed, run } = aPackage();
+    const { stdout } = await run(dirname(process.execPath), words);
+    expect(JSON.parse(stdout)).toMatchObject({ cli: join(installed, 'dist', file), args: words });
+  });
+
   it.each(['18.0.0', '20.20.2', '23.11.1'])('names the required Node on %s', async (version) => {
     const { run, machine } = aPackage();
-    writeFileSync(join(machine, 'node'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+    writeFileSync(join(machine, 'node'), `#!/bin/sh\necho v${version}\n`, { mode: 0o755 });
     expect(await run(machine)).toEqual({
       ...{ status: 1, stdout: '' },
       stderr: `holdpoint needs Node 24 or newer; this is ${version}\n`,
@@ -153,14 +165,17 @@ function aPackage() {
   const installed = join(outer, 'node_modules/holdpoint');
   const clone = aClone();
   cpSync(join(clone, 'bin'), join(installed, 'bin'), { recursive: true });
-  cpSync(join(clone, 'src/cli.ts'), join(installed, 'dist/cli.js'));
+  for (const file of ['cli.js', 'hook.cjs']) {
+    cpSync(join(clone, 'src/cli.ts'), join(installed, 'dist', file));
+  }
   const [machine, tools] = [join(outer, 'machine'), join(outer, 'tools')];
   for (const folder of [machine, tools]) mkdirSync(folder);
-  for (const tool of ['sh', 'dirname', 'readlink', 'env']) {
+  for (const tool of ['sh', 'readlink', 'env']) {
     symlinkSync(join('/usr/bin', tool), join(tools, tool));
   }
-  const run = (programs: string) =>
-    runCommand('/usr/bin/env', [`PATH=${programs}:${tools}`, join(installed, 'bin/holdpoint')]);
+  const command = join(installed, 'bin/holdpoint');
+  const run = (programs: string, words: string[] = []) =>
+    runCommand('/usr/bin/env', [`PATH=${programs}:${tools}`, command, ...words]);
   return { installed, machine, run };
 }
 
