@@ -208,6 +208,7 @@ export function toolRules(overrides: Partial<ToolRules> = {}): ToolRules {
     acrHierarchy: [],
     defer: null,
     credential: null,
+    modifies: true,
     ...overrides,
   };
 }

@@ -2,25 +2,22 @@ import { markOfCall } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
 import type { Refusal } from '../domain/finding.ts';
 import type { UsedGrant } from '../domain/grant.ts';
-import type { ArgumentChange, Layer } from '../domain/task.ts';
+import type { Layer } from '../domain/task.ts';
 import { factsOfFindings } from './facts-of-findings.ts';
 import { findDrift } from './intent-alignment.ts';
-import type { IntentVerdict, Modification, Timed } from './ruling.ts';
+import type { Modification } from './ruling.ts';
 import { stepUpReason } from './step-up.ts';
-import type { StepUpRequired, ToolCallContext } from './tool-call-setup.ts';
+import { callToRun, type StepUpRequired, type ToolCallContext } from './tool-call-setup.ts';
 
-/** Builds the denial of a layer, or of the layer named in the refusal; `took` is in milliseconds. */
-export function denialOf(layer: Layer, refusal: Refusal | null, took: number) {
-  const rule = refusal?.rule;
-  return {
-    ...{ layer: refusal?.layer ?? layer, text: refusal?.text ?? 'governance failed', took },
-    ...(rule === undefined ? {} : { rule }),
-  };
-}
-
-/** Reports the rules that refused a call. */
-export function findingsOf({ call }: ToolCallContext, refusal: Refusal | null): TaskFact[] {
-  return factsOfFindings(call.tool, refusal?.findings ?? []);
+/** Builds the denial at a layer, by it or by the layer named in the refusal; `took` is in milliseconds. */
+export function denialOf(
+  { call }: ToolCallContext,
+  at: Layer,
+  { refusal, took }: { refusal: Refusal | null; took: number },
+) {
+  const { layer = at, text = 'governance failed', rule, findings = [] } = refusal ?? {};
+  const facts = factsOfFindings(call.tool, findings);
+  return { at, layer, text, took, facts, ...(rule === undefined ? {} : { rule }) };
 }
 
 /** Returns the reason why MODIFY refused a call; `null` if it did not. */
@@ -28,16 +25,19 @@ export function refusalOf(modification: Modification): Refusal | null {
   return modification.kind === 'refused' ? modification.refusal : null;
 }
 
-/** Returns the total milliseconds of the policy and the intent comparison. */
-export function tookToJudge({ rules }: ToolCallContext, { took }: Timed<IntentVerdict>): number {
-  return Math.round((rules.took + took) * 1_000) / 1_000;
+/** Reports the rules in shadow that would have applied. */
+export function shadowFacts({ call, rules }: ToolCallContext): TaskFact[] {
+  return (rules.shadows ?? []).map((shadow) => ({
+    type: 'rule.shadowed',
+    tool: call.tool,
+    ...shadow,
+  }));
 }
 
-/** Reports a call's intent score and the task's drift. */
-export function intentFacts(
-  { call, rules, scores }: ToolCallContext,
-  { decision, score, reason }: IntentVerdict,
-): TaskFact[] {
+/** Reports a call's intent score and the task's drift; nothing for a call that was not compared. */
+export function intentFacts({ call, rules, scores, intent }: ToolCallContext): TaskFact[] {
+  if (intent === null) return [];
+  const { decision, score, reason } = intent;
   const judged: TaskFact = { type: 'intent.judged', tool: call.tool, decision, score, reason };
   if (rules.drift === null || score === null) return [judged];
   const drift = findDrift([...scores, score], rules.drift);
@@ -57,26 +57,17 @@ export function stepUpRequired({ call, requester, rules }: ToolCallContext): Ste
   };
 }
 
-/** Lists the MODIFY rules that rewrote a call. */
-export function namesOf(modification: Modification): string {
-  const rules = modification.kind === 'modified' ? modification.rules : [];
-  return `${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}`;
-}
-
-/** Returns the argument changes made by MODIFY. */
-export function changesOf(modification: Modification): ArgumentChange[] {
-  return modification.kind === 'modified' ? modification.changes : [];
-}
-
 /** Reports the MODIFY rules that rewrote a call. */
-export function modifiedFacts({ call, modification }: ToolCallContext): TaskFact[] {
-  if (modification.kind !== 'modified') return [];
+export function modifiedFacts(context: ToolCallContext): TaskFact[] {
+  const { call, modification } = context;
+  if (modification.kind !== 'modified' || callToRun(context) === call) return [];
   const { rules } = modification;
   return [{ type: 'call.modified', tool: call.tool, part: 'arguments', rules }];
 }
 
 /** Reports the grant that released a call. */
-export function usedGrant({ call }: ToolCallContext, grant: UsedGrant | null): TaskFact[] {
+export function usedGrant(context: ToolCallContext, grant: UsedGrant | null): TaskFact[] {
+  const call = callToRun(context);
   return grant === null
     ? []
     : [{ type: 'grant.used', call: markOfCall(call), tool: call.tool, grant }];

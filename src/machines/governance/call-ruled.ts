@@ -1,19 +1,20 @@
 import { markOfCall } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
 import type { DecisionRecord } from '../domain/task.ts';
-import type { ToolCallContext } from './tool-call-setup.ts';
+import { callToRun, type ToolCallContext } from './tool-call-setup.ts';
 
 /**
  * Reports the ruling on a call. A held call is reported again only if it may not run after all, if it is held as another
  * call, or if its approver has changed it.
  */
 export function callRuled(context: ToolCallContext): TaskFact[] {
-  const { call, verdict, held } = context;
+  const { verdict, held } = context;
   const { kind } = verdict ?? { kind: 'deny' };
   const isKnown = kind === 'allow' || (verdict?.kind === 'defer' && isHeldCall(context));
   if (held !== null && held.edited === undefined && isKnown) return [];
   const { decision, layer, rule, reason } = decisive(context);
   const named = rule === undefined ? {} : { rule };
+  const call = verdict !== null && 'call' in verdict ? verdict.call : callToRun(context);
   const mark = markOfCall(call);
   return [{ type: 'call.ruled', call: mark, tool: call.tool, decision, layer, ...named, reason }];
 }

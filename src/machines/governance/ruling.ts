@@ -50,6 +50,10 @@ export interface ToolRules {
   defer: DeferRule | null;
   /** The credential provider of the call; `null` if the call needs no credentials. */
   credential: CredentialProvider | null;
+  /** True if MODIFY has rules for the tool. */
+  modifies: boolean;
+  /** Present while the calls of the session, which a condition reads, are not read yet. */
+  readsHistory?: true;
   /** The rules of the configuration that apply, by layer; absent for none. */
   names?: { assurance?: string; defer?: string };
   /** Rules that only report and would have applied; absent for none. */
@@ -72,6 +76,7 @@ export const ungoverned: ToolRules = {
   acrHierarchy: [],
   defer: null,
   credential: null,
+  modifies: false,
 };
 
 /** The result of comparing a call with the caller's request. */

@@ -1,3 +1,4 @@
+import { intentFacts, modifiedFacts, shadowFacts } from './call-reports.ts';
 import { callRuled } from './call-ruled.ts';
 import type { Ruling, Verdict } from './ruling.ts';
 import {
@@ -11,22 +12,38 @@ import {
   whenScreened,
 } from './tool-call-outcomes.ts';
 import {
-  noModification,
+  callToRun,
   noPolicy,
   otherCalls,
   type RedeemInput,
   type ToolCallContext,
   toolCallSetup,
+  unmodified,
 } from './tool-call-setup.ts';
+
+/** The transitions of a call that the policy lets run, or holds. */
+const afterModify = [
+  { guard: 'stillWaits', target: 'ruled', actions: whenDeferChecked.stillWaits },
+  { guard: 'needsIdentity', target: 'identifying', actions: [] },
+  { target: 'ruled', actions: whenDeferChecked.free },
+] as const;
+
+/** The transitions of a call to which intent alignment does not object. */
+const afterAlignment = [
+  { guard: 'lacksAssurance', target: 'ruled', actions: whenAssured.lacking },
+  { guard: 'isModifiable', target: 'modifying', actions: [] },
+  ...afterModify,
+] as const;
 
 /**
  * One tool call in governance, in the fixed order of docs/contract/governance.md. It ends with exactly one ruling. A
- * failing layer rules DENY, so no layer ever fails open.
+ * failing layer rules DENY, so no layer ever fails open. A state is a place where the call waits for an answer, or where
+ * it changes; a layer that only compares values is a guard.
  */
 export const toolCallMachine = toolCallSetup.createMachine({
   id: 'toolCall',
   description:
-    'Governance of one tool call. Layers run in this order, and each leaves a record. A failed layer is a DENY, and no layer runs after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts. A call whose arguments its approver changed passes all layers.',
+    'Governance of one tool call. The layers are intent alignment, assurance, MODIFY and DEFER, in this order, and each leaves a record. A failed layer is a DENY, and no layer runs after a DENY. A call that was held passes all layers but intent alignment again, right after its release and when the daemon starts. A call whose arguments its approver changed passes all layers.',
   context: ({ input }) => ({
     held: null,
     speakers: [],
@@ -34,19 +51,27 @@ export const toolCallMachine = toolCallSetup.createMachine({
     ...input,
     ran: otherCalls(input.call, input.ran ?? []),
     rules: noPolicy,
-    modification: noModification,
+    modification: unmodified,
     presented: { runsSha256: null, shown: {} },
-    score: null,
+    intent: null,
     records: [],
     facts: [],
     verdict: null,
   }),
   output: ({ context }) => rulingOf(context),
-  initial: 'starting',
+  initial: 'consulting',
   states: {
-    starting: {
-      description: 'Decides whether the rules of the tool read the calls of the session.',
-      always: [{ guard: 'readsHistory', target: 'recalling' }, { target: 'aligningIntent' }],
+    consulting: {
+      description:
+        'Evaluates the rules for the call. Invalid and banned calls end here, so that no one is asked to approve them; so does a call whose caller must sign in at a higher level.',
+      entry: 'consultPolicy',
+      always: [
+        { guard: 'needsHistory', target: 'recalling' },
+        { guard: 'isMisfit', target: 'ruled', actions: whenScreened.misfit },
+        { guard: 'isRefused', target: 'ruled', actions: whenScreened.refused },
+        { guard: 'judgesIntent', target: 'judgingIntent' },
+        ...afterAlignment,
+      ],
     },
     recalling: {
       description: 'Reads the calls of the session, for rules with a condition on them.',
@@ -54,22 +79,11 @@ export const toolCallMachine = toolCallSetup.createMachine({
         src: 'recall',
         input: ({ context: { taskId, call } }) => ({ taskId, call }),
         onDone: {
-          target: 'aligningIntent',
+          target: 'consulting',
           actions: { type: 'keepHistory', params: ({ event }) => event.output },
         },
         onError: { target: 'ruled', actions: whenRecalled.failed },
       },
-    },
-    aligningIntent: {
-      entry: ['consultPolicy', 'reportShadows'],
-      description:
-        'Rejects invalid calls and denies banned ones, so that no one is asked to approve them.',
-      always: [
-        { guard: 'isMisfit', target: 'ruled', actions: whenScreened.misfit },
-        { guard: 'isRefused', target: 'ruled', actions: whenScreened.refused },
-        { guard: 'judgesIntent', target: 'judgingIntent' },
-        { target: 'checkingAssurance', actions: whenScreened.clear },
-      ],
     },
     judgingIntent: {
       description: 'Compares the call with the request of the caller.',
@@ -82,35 +96,21 @@ export const toolCallMachine = toolCallSetup.createMachine({
             target: 'ruled',
             actions: whenCompared.misaligned,
           },
-          { target: 'checkingAssurance', actions: whenCompared.aligned },
+          ...afterAlignment.map((next) => ({
+            ...next,
+            actions: [whenCompared.judged, ...[next.actions].flat()],
+          })),
         ],
         onError: { target: 'ruled', actions: whenCompared.failed },
       },
-    },
-    checkingAssurance: {
-      description: 'Requires a new sign-in if the tool needs a higher level.',
-      always: [
-        { guard: 'lacksAssurance', target: 'ruled', actions: whenAssured.lacking },
-        { target: 'modifying', actions: whenAssured.sufficient },
-      ],
     },
     modifying: {
       description: 'Rewrites the arguments; the result is approved and runs.',
       entry: 'modifyCall',
       always: [
         { guard: 'cannotBeModified', target: 'ruled', actions: whenModified.refused },
-        { guard: 'isModified', target: 'checkingDefer', actions: whenModified.rewritten },
-        { target: 'checkingDefer', actions: whenModified.unchanged },
-      ],
-    },
-    checkingDefer: {
-      description: 'Decides whether a person must release the call.',
-      entry: 'consultDefer',
-      always: [
-        { guard: 'isRefused', target: 'ruled', actions: whenDeferChecked.failed },
-        { guard: 'stillWaits', target: 'ruled', actions: whenDeferChecked.stillWaits },
-        { guard: 'needsIdentity', target: 'identifying' },
-        { target: 'ruled', actions: whenDeferChecked.free },
+        { guard: 'isRefused', target: 'ruled', actions: whenModified.unruled },
+        ...afterModify,
       ],
     },
     identifying: {
@@ -118,7 +118,11 @@ export const toolCallMachine = toolCallSetup.createMachine({
         'Computes the digest of everything that decides the effect of the call; approvers release exactly that.',
       invoke: {
         src: 'identify',
-        input: ({ context: { taskId, call, held } }) => ({ taskId, call, isNew: held === null }),
+        input: ({ context }) => ({
+          taskId: context.taskId,
+          call: callToRun(context),
+          isNew: context.held === null,
+        }),
         onDone: [
           {
             guard: { type: 'runsSomethingElse', params: ({ event }) => event.output },
@@ -169,7 +173,8 @@ export const toolCallMachine = toolCallSetup.createMachine({
 });
 
 function redeemInput(context: ToolCallContext): RedeemInput {
-  const { taskId, call, requester, speakers, task, rules, presented } = context;
+  const { taskId, requester, speakers, task, rules, presented } = context;
+  const call = callToRun(context);
   const { runsSha256 } = presented;
   if (rules.defer === null || runsSha256 === null) throw new Error('the call is not held');
   return { taskId, call, requester, speakers, task, rule: rules.defer, runsSha256 };
@@ -178,14 +183,20 @@ function redeemInput(context: ToolCallContext): RedeemInput {
 const noTask = { surface: '', session: '', tags: {} };
 
 function rulingOf(context: ToolCallContext): Ruling {
-  const { verdict, records, facts, score, held } = context;
+  const { verdict, records, facts, intent, held } = context;
   const unruled = { kind: 'deny', layer: 'alignment', text: 'governance ended without a ruling' };
   // Unchanged `allow` records of the first ruling are not recorded again.
   const isNew = held === null || held.edited !== undefined;
   const news = isNew ? records : records.filter(({ decision }) => decision !== 'allow');
-  const { [facts.length - 1]: last } = facts;
-  const opened = last?.type === 'deferral.opened' ? [last] : [];
-  const earlier = facts.slice(0, facts.length - opened.length);
-  const reported = [...earlier, ...callRuled(context), ...opened];
+  const opened = facts.filter(({ type }) => type === 'deferral.opened');
+  const reported = [
+    ...shadowFacts(context),
+    ...intentFacts(context),
+    ...modifiedFacts(context),
+    ...facts.filter((fact) => !opened.includes(fact)),
+    ...callRuled(context),
+    ...opened,
+  ];
+  const score = intent?.score ?? null;
   return { ...(verdict ?? (unruled as Verdict)), records: news, facts: reported, score };
 }

@@ -1,14 +1,14 @@
 import type { DoneActorEvent } from 'xstate';
 import { changedSinceApproval, governanceFailed, type Refusal } from '../domain/finding.ts';
 import type { UsedGrant } from '../domain/grant.ts';
-import type { DecisionRecord, Deferral, Layer } from '../domain/task.ts';
+import type { Deferral, Layer, ToolCall } from '../domain/task.ts';
 import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
 import { earlierEqual } from './earlier-equal.ts';
 import { approvalsOfEdit, isUnderSameRule } from './edited-approvals.ts';
 import type { IntentVerdict, Timed } from './ruling.ts';
 import { tightened } from './tightened.ts';
-import type { ToolCallContext } from './tool-call-setup.ts';
+import { callToRun, type ToolCallContext, tookToJudge } from './tool-call-setup.ts';
 
 /** The refusal for a failed layer; its error is in the daemon's log. */
 const brokenLayer = governanceFailed('intent alignment broke');
@@ -23,108 +23,69 @@ const toolChanged = 'the tool has changed since it was offered to the model; ask
 /** Released under a less strict policy; the daemon restarted before the call ran. */
 const approvedByTooFew = 'the policy in force demands other approvals than this call was given';
 
-/** Invalid or banned calls, and calls that the fixed rules let pass. */
+/** Invalid or banned calls. */
 export const whenScreened = {
-  misfit: refusedBy('turnDown', 'alignment', ({ rules }) => [rules.refusal, rules.took]),
-  refused: refusedBy('deny', 'alignment', ({ rules }) => [rules.refusal, rules.took]),
-  clear: passed('alignment', ({ rules }) => ({ reason: 'no rule denies it', took: rules.took })),
+  misfit: refusedBy('turnDown', 'alignment', ({ rules }) => rules.refusal),
+  refused: refusedBy('deny', 'alignment', ({ rules }) => rules.refusal),
 } as const;
 
-const scored = [
-  { type: 'keepScore', params: ({ event }: Compared) => event.output },
-  {
-    type: 'report',
-    params: ({ context, event }: Compared) => report.intentFacts(context, event.output),
-  },
-] as const;
+const judged = { type: 'keepIntent', params: ({ event }: Compared) => event.output } as const;
 
 /** The call was compared with the caller's request. */
 export const whenCompared = {
+  judged,
   misaligned: [
-    ...scored,
+    judged,
     {
       type: 'deny',
-      params: ({ context, event }: Compared) => ({
+      params: ({ context: { rules }, event: { output } }: Compared) => ({
+        at: 'alignment' as const,
         layer: 'alignment' as const,
-        text: `denied by intent alignment: ${event.output.reason}`,
-        took: report.tookToJudge(context, event.output),
+        text: `denied by intent alignment: ${output.reason}`,
+        took: tookToJudge(rules, output),
       }),
     },
   ],
-  aligned: [
-    ...scored,
-    {
-      type: 'record',
-      params: ({ context, event }: Compared) => ({
-        layer: 'alignment' as const,
-        decision: 'allow' as const,
-        reason: event.output.reason,
-        took: report.tookToJudge(context, event.output),
-      }),
-    },
-  ],
-  failed: refusedBy('deny', 'alignment', ({ rules }) => [brokenLayer, rules.took]),
+  failed: refusedBy('deny', 'alignment', () => brokenLayer),
 } as const;
 
 /** The calls of the session could not be read, so no condition on them can be evaluated. */
 export const whenRecalled = {
-  failed: refusedBy('deny', 'alignment', () => [unrecalled, 0]),
+  failed: {
+    type: 'deny',
+    params: ({ context }: Given) =>
+      report.denialOf(context, 'alignment', { refusal: unrecalled, took: 0 }),
+  },
 } as const;
 
 /** The caller's assurance level was compared with the required one. */
 export const whenAssured = {
-  lacking: [
-    { type: 'demandStepUp', params: ({ context }: Given) => report.stepUpRequired(context) },
-    { type: 'report', params: ({ context }: Given) => [report.stepUpRequired(context)] },
-  ],
-  sufficient: passed('assurance', ({ rules }) => ({
-    reason: rules.requiredAcr === null ? 'no assurance level is required' : 'acr is sufficient',
-  })),
+  lacking: { type: 'demandStepUp', params: ({ context }: Given) => report.stepUpRequired(context) },
 } as const;
 
 /** MODIFY has run. */
 export const whenModified = {
-  refused: refusedBy('deny', 'modify', ({ modification }) => [
-    report.refusalOf(modification),
-    modification.took,
-  ]),
-  rewritten: [
-    'takeModified',
-    {
-      type: 'record',
-      params: ({ context: { modification } }: Given) => ({
-        layer: 'modify' as const,
-        decision: 'modify' as const,
-        reason: `rewritten by ${report.namesOf(modification)}`,
-        changes: report.changesOf(modification),
-        took: modification.took,
-      }),
+  refused: {
+    type: 'deny',
+    params: ({ context }: Given) => {
+      const { modification } = context;
+      const refusal = report.refusalOf(modification);
+      return report.denialOf(context, 'modify', { refusal, took: modification.took });
     },
-    { type: 'report', params: ({ context }: Given) => report.modifiedFacts(context) },
-  ],
-  unchanged: passed('modify', ({ modification }) => ({
-    reason: 'no rule rewrites it',
-    took: modification.took,
-  })),
+  },
+  unruled: refusedBy('deny', 'defer', ({ rules }) => rules.refusal),
 } as const;
 
 /** The policy says whether a person must release the call. */
 export const whenDeferChecked = {
-  failed: refusedBy('deny', 'defer', ({ rules }) => [rules.refusal, rules.took]),
   stillWaits: { type: 'holdOn', params: ({ context }: Given) => heldDeferral(context) },
-  free: { type: 'allow', params: 'no approval is required' },
+  free: { type: 'allow', params: { reason: 'no approval is required' } },
 } as const;
 
 const keepIdentity = {
   type: 'keepIdentity',
-  params: ({ event }: { event: DoneActorEvent<string> }) => event.output,
+  params: ({ event }: Identified) => event.output,
 } as const;
-
-const held = [
-  'renameEdited',
-  'showCall',
-  { type: 'defer', params: ({ context }: Given) => deferralOf(context) },
-] as const;
 
 /** The digest of everything that decides the call's effect is known. */
 export const whenIdentified = {
@@ -132,28 +93,45 @@ export const whenIdentified = {
   lacksApprovals: deniedAtRelease(approvedByTooFew),
   released: {
     type: 'allow',
-    params: 'its approvers released it, and the policy in force allows it',
+    params: { reason: 'its approvers released it, and the policy in force allows it' },
   },
   rememberable: keepIdentity,
-  held: [keepIdentity, ...held],
+  held: [
+    'showCall',
+    {
+      type: 'defer',
+      params: ({ context, event }: Identified) => deferredCall(context, event.output),
+    },
+  ],
   toolChanged: deniedAtRelease(toolChanged),
-  unknown: refusedBy('deny', 'defer', () => [unidentified, 0]),
+  unknown: {
+    type: 'deny',
+    params: ({ context }: Given) =>
+      report.denialOf(context, 'defer', { refusal: unidentified, took: 0 }),
+  },
 } as const;
 
 /** A grant for the call was looked for. */
 export const whenRedeemed = {
-  covered: [
+  covered: {
+    type: 'allow',
+    params: ({ context, event: { output } }: Redeemed) => ({
+      reason: `released by a grant of ${output?.approver}`,
+      facts: report.usedGrant(context, output),
+    }),
+  },
+  uncovered: [
+    'showCall',
     {
-      type: 'allow',
-      params: ({ event }: Redeemed) => `released by a grant of ${event.output?.approver}`,
-    },
-    {
-      type: 'report',
-      params: ({ context, event }: Redeemed) => report.usedGrant(context, event.output),
+      type: 'defer',
+      params: ({ context }: Given) => deferredCall(context, context.presented.runsSha256),
     },
   ],
-  uncovered: held,
 } as const;
+
+interface Identified extends Given {
+  event: DoneActorEvent<string>;
+}
 
 interface Redeemed extends Given {
   event: DoneActorEvent<UsedGrant | null>;
@@ -167,33 +145,24 @@ interface Compared extends Given {
   event: DoneActorEvent<Timed<IntentVerdict>>;
 }
 
-type Saying = Pick<DecisionRecord, 'reason'> & { took?: number };
-
-/** A layer refuses the call: the denial, and the rules that caused it. */
+/** A rule of the policy refuses the call. */
 function refusedBy<Type extends 'deny' | 'turnDown'>(
   type: Type,
-  layer: Layer,
-  causeOf: (context: ToolCallContext) => [refusal: Refusal | null, took: number],
+  at: Layer,
+  causeOf: (context: ToolCallContext) => Refusal | null,
 ) {
-  return [
-    { type, params: ({ context }: Given) => report.denialOf(layer, ...causeOf(context)) },
-    {
-      type: 'report' as const,
-      params: ({ context }: Given) => report.findingsOf(context, causeOf(context)[0]),
-    },
-  ] as const;
-}
-
-/** A layer lets the call pass, which leaves a record. */
-function passed<Passed extends Layer>(layer: Passed, say: (context: ToolCallContext) => Saying) {
   return {
-    type: 'record' as const,
-    params: ({ context }: Given) => ({ layer, decision: 'allow' as const, ...say(context) }),
-  };
+    type,
+    params: ({ context }: Given) =>
+      report.denialOf(context, at, { refusal: causeOf(context), took: context.rules.took }),
+  } as const;
 }
 
 function deniedAtRelease(text: string) {
-  return { type: 'deny' as const, params: { layer: 'defer' as const, text, took: 0 } };
+  return {
+    type: 'deny' as const,
+    params: { at: 'defer' as const, layer: 'defer' as const, text, took: 0 },
+  };
 }
 
 function heldDeferral({ held }: ToolCallContext): Deferral {
@@ -201,14 +170,23 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
   return held.deferral;
 }
 
+/** Returns a call to hold, with its deferral. A changed call gets a new id for its approval request. */
+function deferredCall(context: ToolCallContext, runsSha256: string | null) {
+  const { held } = context;
+  const runs = callToRun(context);
+  const heldAs = runs.id === held?.deferral.id ? held.edited?.heldAs : undefined;
+  const call = heldAs === undefined ? runs : { ...runs, id: heldAs };
+  return { call, deferral: deferralOf(context, call, runsSha256) };
+}
+
 /**
  * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of the two
  * rules determines its approvers, unless an approver changed the call so that another rule applies: then it is that one.
  * No approver extends the wait by a change.
  */
-function deferralOf(context: ToolCallContext): Deferral {
-  const { call, rules, held, ran, presented, now, requester, speakers } = context;
-  const { runsSha256, shown } = presented;
+function deferralOf(context: ToolCallContext, call: ToolCall, runsSha256: string | null): Deferral {
+  const { rules, held, ran, presented, now, requester, speakers } = context;
+  const { shown } = presented;
   const stored = held === null ? null : ruleOf(held.deferral);
   const rule = rules.defer ?? stored;
   if (rule === null) throw new Error('a deferral was opened without a rule');

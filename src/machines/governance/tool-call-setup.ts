@@ -57,8 +57,11 @@ export interface RuledTask {
   /** The context of the task. */
   session: string;
   tags: Readonly<Record<string, string>>;
-  /** True if the calls of the session are too many to be read, so that no condition on them can be evaluated. */
-  isHistoryCut?: true;
+  /**
+   * Present once the calls of the session were asked for: `cut` if they are too many to be read, so that no condition on
+   * them can be evaluated.
+   */
+  history?: 'read' | 'cut';
   /** Facts that the program of a hold states; absent for none. */
   call?: CallOrigin;
 }
@@ -66,9 +69,11 @@ export interface RuledTask {
 export interface ToolCallContext extends Required<ToolCallInput> {
   rules: Timed<ToolRules>;
   modification: Timed<Modification>;
+  /** The comparison with the request; `null` if there was none. */
+  intent: Timed<IntentVerdict> | null;
   presented: PresentedCall;
-  score: number | null;
   records: DecisionRecord[];
+  /** The facts that the verdict adds to those of the layers. */
   facts: TaskFact[];
   verdict: Verdict | null;
 }
@@ -115,12 +120,23 @@ export const toolChangedCode = 'tool_changed';
 /** The fact that a higher assurance level is required. */
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
 
-/** A layer's decision as recorded. A layer that only compared values has no duration. */
-type Saying = Pick<DecisionRecord, 'layer' | 'decision' | 'reason' | 'changes' | 'rule'> & {
-  took?: number;
-};
+/** The reason for which a call may run, and the facts to report with it. */
+interface Allowance {
+  reason: string;
+  facts?: readonly TaskFact[];
+}
 
-type Denial = Timed<{ layer: Layer; text: string; rule?: string }>;
+/** The objection of a layer. */
+interface Denial {
+  /** The layer at which the call is; the layers before it have let it pass. */
+  at: Layer;
+  /** The layer that objects. */
+  layer: Layer;
+  text: string;
+  took: number;
+  rule?: string;
+  facts?: readonly TaskFact[];
+}
 
 /** The rules before the policy has been consulted: nothing may run. */
 export const noPolicy: Timed<ToolRules> = {
@@ -131,10 +147,14 @@ export const noPolicy: Timed<ToolRules> = {
   acrHierarchy: [],
   defer: null,
   credential: null,
+  modifies: false,
   took: 0,
 };
 
-/** The result before MODIFY has been consulted. */
+/** The result without a rule of MODIFY for the call. */
+export const unmodified: Timed<Modification> = { kind: 'unchanged', took: 0 };
+
+/** The result of a MODIFY that was not filled in. */
 export const noModification: Timed<Modification> = {
   kind: 'refused',
   refusal: governanceFailed('MODIFY was not consulted'),
@@ -164,78 +184,55 @@ export const toolCallSetup = setup({
   actions: {
     /** Port: the current policy's rules for this call. Unfilled, it lets no call pass. */
     consultPolicy: assign({ rules: noPolicy }),
-    /** Port: the rule in force for holding the call as MODIFY left it. Unfilled, it stays. */
-    consultDefer: () => undefined,
     keepHistory: assign(({ context }, ran: readonly RanCall[] | null) => ({
       ran: withRan(context.ran, otherCalls(context.call, ran ?? [])),
-      task: ran === null ? { ...context.task, isHistoryCut: true } : context.task,
+      task: { ...context.task, history: ran === null ? ('cut' as const) : ('read' as const) },
     })),
-    reportShadows: assign(({ context: { call, rules, facts } }) => ({
-      facts: [
-        ...facts,
-        ...(rules.shadows ?? []).map((shadow) => ({
-          type: 'rule.shadowed' as const,
-          tool: call.tool,
-          ...shadow,
-        })),
-      ],
-    })),
-    /** Port: the result of MODIFY for the call. Unfilled, it lets no call pass. */
+    keepIntent: assign((_, intent: Timed<IntentVerdict>) => ({ intent })),
+    /** Port: the result of MODIFY, and the rules for the call as it left it. Unfilled, it lets no call pass. */
     modifyCall: assign({ modification: noModification }),
     /** Port: the arguments as people may see them. Unfilled, all of them. */
-    showCall: assign({
-      presented: ({ context: { presented, call } }) => ({ ...presented, shown: call.args }),
-    }),
-    record: assign(({ context }, saying: Saying) => ({ records: recorded(context, saying) })),
-    report: assign(({ context }, facts: TaskFact[]) => ({ facts: [...context.facts, ...facts] })),
+    showCall: assign(({ context }) => ({
+      presented: { ...context.presented, shown: callToRun(context).args },
+    })),
     keepIdentity: assign(({ context: { presented } }, runsSha256: string) => ({
       presented: { ...presented, runsSha256 },
     })),
-    keepScore: assign((_, { score }: IntentVerdict) => ({ score })),
-    /** A changed call gets a new id for its approval request. */
-    renameEdited: assign(({ context: { call, held } }) => {
-      if (held?.edited === undefined || call.id !== held.deferral.id) return {};
-      return { call: { ...call, id: held.edited.heldAs } };
+    deny: assign(({ context }, { at, facts = [], took, ...denial }: Denial) => {
+      const { layer, text: reason } = denial;
+      return {
+        verdict: { kind: 'deny', layer, text: reason } as const,
+        facts: [...facts],
+        records: recorded(context, at, {
+          ...{ layer, decision: 'deny', reason, duration: took },
+          ...ruleNamed(denial.rule),
+        }),
+      };
     }),
-    takeModified: assign(({ context: { call, modification } }) => ({
-      call: modification.kind === 'modified' ? modification.call : call,
+    turnDown: assign(({ context }, { at, facts = [], took, layer, text }: Denial) => ({
+      verdict: { kind: 'misfit', layer, text } as const,
+      facts: [...facts],
+      records: recorded(context, at, { layer, decision: 'deny', reason: text, duration: took }),
     })),
-    deny: assign(({ context }, { layer, text, took, rule }: Denial) => ({
-      verdict: { kind: 'deny', layer, text } as const,
-      records: recorded(context, {
-        ...{ layer, decision: 'deny', reason: text, took },
-        ...ruleNamed(rule),
-      }),
-    })),
-    turnDown: assign(
-      ({ context }, { layer, text, took }: Timed<{ layer: Layer; text: string }>) => ({
-        verdict: { kind: 'misfit', layer, text } as const,
-        records: recorded(context, { layer, decision: 'deny', reason: text, took }),
-      }),
-    ),
-    demandStepUp: assign(({ context }, { requiredAcr, reason }: StepUpRequired) => ({
-      verdict: { kind: 'stepUp', requiredAcr, text: reason } as const,
-      records: recorded(context, {
-        ...{ layer: 'assurance', decision: 'step_up', reason },
-        ...ruleNamed(context.rules.names?.assurance),
-      }),
-    })),
-    defer: assign(({ context }, deferral: Deferral) => {
-      const { call, rules, requester } = context;
-      const reason = `awaiting ${deferral.to}`;
+    demandStepUp: assign(({ context }, required: StepUpRequired) => {
+      const { requiredAcr, reason } = required;
+      return {
+        verdict: { kind: 'stepUp', requiredAcr, text: reason } as const,
+        facts: [required],
+        records: recorded(context, 'assurance', {
+          ...{ layer: 'assurance', decision: 'step_up', reason, duration: 0 },
+          ...ruleNamed(context.rules.names?.assurance),
+        }),
+      };
+    }),
+    defer: assign(({ context }, { call, deferral }: { call: ToolCall; deferral: Deferral }) => {
+      const { rules, requester } = context;
+      const opened = { type: 'deferral.opened', deferral, requester, ...policyOf(call) } as const;
       return {
         verdict: { kind: 'defer', call, deferral, credential: rules.credential } as const,
-        facts: [
-          ...context.facts,
-          {
-            type: 'deferral.opened',
-            deferral,
-            requester,
-            ...policyOf(call),
-          } as const,
-        ],
-        records: recorded(context, {
-          ...{ layer: 'defer', decision: 'defer', reason },
+        facts: [opened],
+        records: recorded(context, 'defer', {
+          ...{ layer: 'defer', decision: 'defer', reason: `awaiting ${deferral.to}`, duration: 0 },
           ...ruleNamed(rules.names?.defer),
         }),
       };
@@ -243,26 +240,27 @@ export const toolCallSetup = setup({
     holdOn: assign(({ context }, deferral: Deferral) => ({
       verdict: {
         kind: 'defer',
-        call: context.call,
+        call: callToRun(context),
         deferral,
         credential: context.rules.credential,
       } as const,
+      records: passed(context, 'defer'),
     })),
-    allow: assign(({ context }, reason: string) => ({
+    allow: assign(({ context }, { reason, facts = [] }: Allowance) => ({
       verdict: {
         kind: 'allow',
-        call: context.call,
+        call: callToRun(context),
         credential: context.rules.credential,
       } as const,
-      records: recorded(context, {
-        ...{ layer: 'defer', decision: 'allow', reason },
+      facts: [...facts],
+      records: recorded(context, 'defer', {
+        ...{ layer: 'defer', decision: 'allow', reason, duration: 0 },
         ...ruleNamed(context.rules.names?.defer),
       }),
     })),
   },
   guards: {
-    /** Port: whether a rule of the tool reads the calls of the session. */
-    readsHistory: () => false,
+    needsHistory: ({ context }) => context.rules.readsHistory === true,
     isMisfit: ({ context }) => context.rules.refusal?.isMisfit === true,
     isRefused: ({ context }) => context.rules.refusal !== null,
     judgesIntent: ({ context: { rules, held } }) =>
@@ -272,9 +270,7 @@ export const toolCallSetup = setup({
       rules.requiredAcr !== null &&
       !satisfiesAcr(requester?.acr, rules.requiredAcr, rules.acrHierarchy),
     cannotBeModified: ({ context }) => context.modification.kind === 'refused',
-    isModified: ({ context: { modification, held } }) =>
-      modification.kind === 'modified' &&
-      modification.call.argsSha256 !== held?.deferral.argsSha256,
+    isModifiable: ({ context }) => context.rules.modifies,
     stillWaits: ({ context }) => context.held?.isReleased === false && !isChanged(context),
     /** A grant covers only a call that no approver was asked about. */
     isRememberable: ({ context: { held, rules } }) =>
@@ -299,18 +295,81 @@ export const toolCallSetup = setup({
   },
 });
 
+/** Returns the call as MODIFY left it. A held call that MODIFY has changed before stays as it is. */
+export function callToRun({ call, held, modification }: ToolCallContext): ToolCall {
+  if (modification.kind !== 'modified') return call;
+  return modification.call.argsSha256 === held?.deferral.argsSha256 ? call : modification.call;
+}
+
 /** True if a held call differs from the call that its approvers were asked about. */
-function isChanged({ call, held }: ToolCallContext): boolean {
-  return held !== null && call.argsSha256 !== held.deferral.argsSha256;
+function isChanged(context: ToolCallContext): boolean {
+  const { held } = context;
+  return held !== null && callToRun(context).argsSha256 !== held.deferral.argsSha256;
 }
 
 function ruleNamed(rule: string | undefined): Pick<DecisionRecord, 'rule'> {
   return rule === undefined ? {} : { rule };
 }
 
-function recorded(
-  { call, records }: ToolCallContext,
-  { took = 0, ...said }: Saying,
-): DecisionRecord[] {
-  return [...records, { callId: call.id, tool: call.tool, ...said, duration: took }];
+type LayerRecord = Omit<DecisionRecord, 'callId' | 'tool'>;
+
+/** Returns the records of a ruling: those of the layers that let the call pass, and the last one. */
+function recorded(context: ToolCallContext, at: Layer, last: LayerRecord): DecisionRecord[] {
+  // MODIFY may give a call that it changed another id.
+  const { id: callId, tool } = at === 'defer' ? callToRun(context) : context.call;
+  return [...passed(context, at), { callId, tool, ...last }];
+}
+
+/** Returns the records of the layers before a layer, which let the call pass. */
+function passed(context: ToolCallContext, at: Layer): DecisionRecord[] {
+  const before = layers.slice(
+    0,
+    layers.findIndex(({ layer }) => layer === at),
+  );
+  return before.map(({ recordOf }) => recordOf(context));
+}
+
+const layers: readonly { layer: Layer; recordOf: (context: ToolCallContext) => DecisionRecord }[] =
+  [
+    {
+      layer: 'alignment',
+      recordOf: ({ call, rules, intent }) => ({
+        ...recordFor(call, 'alignment', intent?.reason ?? 'no rule denies it'),
+        duration: intent === null ? rules.took : tookToJudge(rules, intent),
+      }),
+    },
+    {
+      layer: 'assurance',
+      recordOf: ({ call, rules: { requiredAcr } }) =>
+        recordFor(
+          call,
+          'assurance',
+          requiredAcr === null ? 'no assurance level is required' : 'acr is sufficient',
+        ),
+    },
+    {
+      layer: 'modify',
+      recordOf: (context) => {
+        const { call, modification } = context;
+        const runs = callToRun(context);
+        if (modification.kind !== 'modified' || runs === call) {
+          const { took: duration } = modification;
+          return { ...recordFor(call, 'modify', 'no rule rewrites it'), duration };
+        }
+        const { rules, changes, took: duration } = modification;
+        const named = `${rules.length === 1 ? 'rule' : 'rules'} ${rules.join(', ')}`;
+        const record = recordFor(runs, 'modify', `rewritten by ${named}`);
+        return { ...record, decision: 'modify', changes, duration };
+      },
+    },
+    { layer: 'defer', recordOf: ({ call }) => recordFor(call, 'defer', '') },
+  ];
+
+function recordFor({ id: callId, tool }: ToolCall, layer: Layer, reason: string): DecisionRecord {
+  return { callId, tool, layer, decision: 'allow', reason, duration: 0 };
+}
+
+/** Returns the total milliseconds of the policy and the intent comparison. */
+export function tookToJudge(rules: Timed<ToolRules>, intent: Timed<IntentVerdict>): number {
+  return Math.round((rules.took + intent.took) * 1_000) / 1_000;
 }

@@ -634,29 +634,13 @@ describe('a port of another program', () => {
       },
     ],
     [
-      'reports an unchanged call as rewritten',
-      { guards: { isModified: () => true } },
-      {
-        kind: 'allow',
-        call: aCall(),
-        credential: null,
-        records: [
-          permitted,
-          unneeded,
-          { ...record('modify', 'modify', 'rewritten by rules '), changes: [] },
-          undeferred,
-        ],
-        ...saying(ruledFact('modify', 'modify', 'rewritten by rules ')),
-      },
-    ],
-    [
       'returns no ruling',
       { actions: { allow: () => undefined } },
       {
         kind: 'deny',
         layer: 'alignment',
         text: 'governance ended without a ruling',
-        records: [permitted, unneeded, unmodified],
+        records: [],
         ...saying(ruledFact('alignment', 'deny', 'governance ended without a ruling')),
       },
     ],

@@ -11,6 +11,7 @@ import type {
 } from '../../../machines/governance/ruling.ts';
 import { toolCallMachine } from '../../../machines/governance/tool-call-machine.ts';
 import {
+  callToRun,
   type IdentifyInput,
   type JudgeIntentInput,
   noPolicy,
@@ -77,7 +78,12 @@ function factsOf({
   ran,
   now,
 }: Pick<RuledInput, 'taskId' | 'requester' | 'task' | 'ran' | 'now'>): CallFacts {
-  return { requester, task: { id: taskId, ...task }, ran: task.isHistoryCut ? null : ran, now };
+  return {
+    requester,
+    task: { id: taskId, ...task },
+    ran: task.history === 'cut' ? null : ran,
+    now,
+  };
 }
 
 /** Returns the call as the model requested it, before MODIFY. */
@@ -95,31 +101,14 @@ export function createGovern(ports: GovernPorts) {
   /** Both the requested call and its modified version must be allowed. */
   const rulesFor = ({ call, ...given }: RuledInput): ToolRules => {
     try {
+      const isUnread = given.task.history === undefined && policy.readsHistory(call.tool);
+      if (isUnread) return { ...noPolicy, readsHistory: true };
       const facts = factsOf(given);
       const rules = policy.rulesFor(askedCall(call), facts);
       if (call.asked === undefined || rules.refusal !== null) return rules;
       // Step-up concerns the arguments as the model sent them.
       const { refusal, defer } = policy.rulesFor(call, facts);
       return { ...rules, refusal, defer };
-    } catch (error) {
-      return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
-    }
-  };
-  /** MODIFY may have changed the arguments, and the call that runs is the one to be approved. */
-  const deferOf = (context: ToolCallContext): ToolRules => {
-    const { call, rules } = context;
-    if (context.modification.kind !== 'modified') return rules;
-    try {
-      const { rule, name } = policy.deferRuleOf(call, factsOf(context));
-      const { assurance } = rules.names ?? {};
-      return {
-        ...rules,
-        defer: rule,
-        names: {
-          ...(assurance === undefined ? {} : { assurance }),
-          ...(name === null ? {} : { defer: name }),
-        },
-      };
     } catch (error) {
       return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
     }
@@ -135,6 +124,25 @@ export function createGovern(ports: GovernPorts) {
         : { ...modification, call: { ...modification.call, id: ids.next() } };
     } catch (error) {
       return { kind: 'refused', refusal: failed(error, call, 'MODIFY could not be carried out') };
+    }
+  };
+  /** The call that MODIFY has changed is the one to be approved. */
+  const modified = (context: ToolCallContext): Pick<ToolCallContext, 'modification' | 'rules'> => {
+    const modification = timed(() => modificationOf(context));
+    const { rules } = context;
+    if (modification.kind !== 'modified') return { modification, rules };
+    const call = callToRun({ ...context, modification });
+    try {
+      const { rule, name } = policy.deferRuleOf(call, factsOf(context));
+      const { assurance } = rules.names ?? {};
+      const names = {
+        ...(assurance === undefined ? {} : { assurance }),
+        ...(name === null ? {} : { defer: name }),
+      };
+      return { modification, rules: { ...rules, defer: rule, names } };
+    } catch (error) {
+      const refusal = failed(error, call, 'the policy could not be consulted');
+      return { modification, rules: { ...rules, refusal } };
     }
   };
   const judgeIntent = fromPromise<Timed<IntentVerdict>, JudgeIntentInput>(
@@ -193,18 +201,15 @@ export function createGovern(ports: GovernPorts) {
   return toolCallMachine.provide({
     actions: {
       consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context)) })),
-      consultDefer: assign(({ context }) => ({
-        rules: { ...deferOf(context), took: context.rules.took },
-      })),
-      showCall: assign(({ context: { call, ran, presented } }) => ({
-        presented: { ...presented, shown: policy.shown(call.args) },
-        ran: withRan(ran, ranBefore.get(call) ?? []),
-      })),
-      modifyCall: assign(({ context }) => ({
-        modification: timed(() => modificationOf(context)),
-      })),
+      showCall: assign(({ context }) => {
+        const call = callToRun(context);
+        return {
+          presented: { ...context.presented, shown: policy.shown(call.args) },
+          ran: withRan(context.ran, ranBefore.get(call) ?? []),
+        };
+      }),
+      modifyCall: assign(({ context }) => modified(context)),
     },
-    guards: { readsHistory: ({ context: { call } }) => policy.readsHistory(call.tool) },
     actors: {
       judgeIntent: attribute(judgeIntent),
       identify: attribute(identify),

@@ -166,6 +166,11 @@ export class PolicyRules {
     );
   }
 
+  /** True if MODIFY has an entry for the tool, under any condition. */
+  mayModify(tool: string): boolean {
+    return this.#modify(tool).some((entries) => entries.length > 0);
+  }
+
   /** Returns whether a condition holds for a call, or why it cannot be evaluated for the tool. */
   holds(when: string, call: RuledCall, facts: CallFacts): boolean | string {
     return this.#matcher.holds(when, call, facts);

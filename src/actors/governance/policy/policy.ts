@@ -117,6 +117,7 @@ export function createPolicy(parts: PolicyParts): Policy {
         acrHierarchy,
         defer,
         credential: credentials?.providerOf(call.tool) ?? null,
+        modifies: modify !== null && rules.mayModify(call.tool),
         ...(Object.keys(names).length === 0 ? {} : { names }),
         ...(shadows.length === 0 ? {} : { shadows }),
       };

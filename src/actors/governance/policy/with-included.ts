@@ -119,6 +119,7 @@ function stricterRules(included: ToolRules, own: ToolRules): ToolRules {
     requiredAcr,
     acrHierarchy,
     defer: hold.rule,
+    modifies: own.modifies || included.modifies,
     ...(assurance === undefined && hold.name === null
       ? {}
       : {

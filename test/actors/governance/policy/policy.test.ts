@@ -13,6 +13,7 @@ const plain = {
   requiredAcr: null,
   acrHierarchy: [],
   credential: null,
+  modifies: false,
 };
 const off = {
   ...{ isAuthOn: false, guardrails: null, modify: null, credentials: null },

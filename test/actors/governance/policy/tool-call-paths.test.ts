@@ -163,20 +163,18 @@ function walk(asked: Asked, alignment: object | null, passing: readonly string[]
   });
 }
 
-const layers = ['checkingAssurance', 'modifying', 'checkingDefer'];
-const passing = [...layers, 'identifying'];
-const first = ['recalling', 'aligningIntent'];
+const passing = ['modifying', 'identifying'];
 const alignment = { enabled: true, provider: 'openai-compatible' };
 
 describe.each(Object.entries(sensible))('the shortest paths of a call %s', (_, asked) => {
-  walk(asked, alignment, [...first, ...passing]);
+  walk(asked, alignment, ['recalling', ...passing]);
 });
 
 describe.each(Object.entries(sensible))('without a comparison, a call %s', (_, asked) => {
   const isHeld = (asked.rules?.defer ?? null) !== null;
-  walk(asked, null, [...first, 'judgingIntent', ...(isHeld ? layers : passing)]);
+  walk(asked, null, ['recalling', 'judgingIntent', ...(isHeld ? ['modifying'] : passing)]);
 });
 
 describe.each(Object.entries(hopeless))('the shortest paths of a call %s', (_, asked) => {
-  walk(asked, alignment, [...first, 'judgingIntent', ...passing]);
+  walk(asked, alignment, ['recalling', 'judgingIntent', ...passing]);
 });
