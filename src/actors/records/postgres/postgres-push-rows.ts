@@ -1,6 +1,7 @@
 import type { PushTarget } from '../../ports/push.ts';
 import type { OpenTarget, PushRows } from '../store/push-rows.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
+import { ReadBatch } from './read-batch.ts';
 
 /** A closed receiver is open again if its task has run since the last notification. */
 const isOpen = '(NOT is_closed OR told < (SELECT revision FROM tasks WHERE tasks.id = task_id))';
@@ -8,9 +9,20 @@ const isOpen = '(NOT is_closed OR told < (SELECT revision FROM tasks WHERE tasks
 /** Push notification receivers in PostgreSQL. */
 export class PostgresPushRows implements PushRows {
   readonly #database: PostgresDatabase;
+  readonly #lists: ReadBatch<PushTarget[]>;
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
+    this.#lists = new ReadBatch(async (taskIds) => {
+      const rows = await database.query<{ target: string }>(
+        'SELECT target FROM push_targets WHERE task_id = ANY($1::text[]) ORDER BY id COLLATE "C"',
+        [taskIds],
+      );
+      return Map.groupBy(
+        rows.map(({ target }) => targetOf(target)),
+        ({ taskId }) => taskId,
+      );
+    });
   }
 
   async put(target: PushTarget, told: number): Promise<number | null> {
@@ -33,9 +45,7 @@ export class PostgresPushRows implements PushRows {
   }
 
   async list(taskId: string): Promise<PushTarget[]> {
-    const sql = 'SELECT target FROM push_targets WHERE task_id = $1 ORDER BY id COLLATE "C"';
-    const rows = await this.#database.query<{ target: string }>(sql, [taskId]);
-    return rows.map(({ target }) => targetOf(target));
+    return (await this.#lists.get(taskId)) ?? [];
   }
 
   async delete(taskId: string, id: string): Promise<boolean> {

@@ -25,6 +25,7 @@ import type { PostgresDatabase } from './postgres-database.ts';
 import { PostgresSessionRows } from './postgres-session-rows.ts';
 import { PostgresStateRows } from './postgres-state-rows.ts';
 import { PostgresTaskListing } from './postgres-task-listing.ts';
+import { ReadBatch } from './read-batch.ts';
 import { valuesSql } from './task-values.ts';
 
 /** Tasks of an agent in PostgreSQL. */
@@ -34,9 +35,21 @@ export class PostgresTaskRows implements TaskRows {
   readonly sessions: SessionRows;
   readonly states: StateRows;
   readonly #database: PostgresDatabase;
+  readonly #stored: ReadBatch<StoredTask>;
+  readonly #found: ReadBatch<Task>;
+  readonly #waiting: ReadBatch<number>;
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
+    const batchOf = <Value>(columns: string, valueOf: (row: TaskRow) => Value) =>
+      new ReadBatch(async (ids) => {
+        const sql = `SELECT ${columns} FROM tasks WHERE id = ANY($1::text[])`;
+        const rows = await database.query<TaskRow>(sql, [ids]);
+        return new Map(rows.map((row) => [String(row['id']), valueOf(row)]));
+      });
+    this.#stored = batchOf(storedColumns(valuesSql), storedTaskOf);
+    this.#found = batchOf(wholeColumns(valuesSql), taskOf);
+    this.#waiting = new ReadBatch((owners) => waitingByOwner(database, owners));
     this.listing = new PostgresTaskListing(database);
     this.sessions = new PostgresSessionRows(database);
     this.states = new PostgresStateRows(database);
@@ -53,17 +66,12 @@ export class PostgresTaskRows implements TaskRows {
     };
   }
 
-  async read(id: string): Promise<StoredTask | undefined> {
-    const [row] = await this.#database.query<TaskRow>(
-      `SELECT ${storedColumns(valuesSql)}
-        FROM tasks WHERE id = $1`,
-      [id],
-    );
-    return row === undefined ? undefined : storedTaskOf(row);
+  read(id: string): Promise<StoredTask | undefined> {
+    return this.#stored.get(id);
   }
 
   find(id: string): Promise<Task | undefined> {
-    return this.#taskWhere('id = $1', id);
+    return this.#found.get(id);
   }
 
   findByDeferral(deferralId: string): Promise<Task | undefined> {
@@ -91,12 +99,7 @@ export class PostgresTaskRows implements TaskRows {
   }
 
   async countWaiting(owner: Owner | null): Promise<number> {
-    const [row] = await this.#database.query<{ tasks: number }>(
-      `SELECT count(*) AS tasks FROM tasks
-        WHERE state = 'deferred' AND owner_org = $1 AND owner = $2`,
-      columnsOfOwner(owner),
-    );
-    return row?.tasks ?? 0;
+    return (await this.#waiting.get(JSON.stringify(columnsOfOwner(owner)))) ?? 0;
   }
 
   async waitingOf(owner: Owner | null, limit: number): Promise<string[]> {
@@ -150,4 +153,19 @@ export class PostgresTaskRows implements TaskRows {
     const rows = await this.#database.query<{ id: string }>(sql, values);
     return rows.map(({ id }) => id);
   }
+}
+
+/** Counts waiting tasks by owner; an owner is the JSON of its columns. */
+async function waitingByOwner(
+  database: PostgresDatabase,
+  owners: readonly string[],
+): Promise<Map<string, number>> {
+  const columns = owners.map((owner) => JSON.parse(owner) as [string, string]);
+  const rows = await database.query<{ owner_org: string; owner: string; tasks: number }>(
+    `SELECT owner_org, owner, count(*) AS tasks FROM tasks WHERE state = 'deferred'
+      AND (owner_org, owner) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+      GROUP BY owner_org, owner`,
+    [columns.map(([org]) => org), columns.map(([, owner]) => owner)],
+  );
+  return new Map(rows.map((row) => [JSON.stringify([row.owner_org, row.owner]), row.tasks]));
 }

@@ -124,8 +124,8 @@ async function putAskings(
       `UPDATE approval_notices AS n SET version = n.version + 1, due = n.is_posted,
         is_closed = NOT n.is_posted, ended = x.ended
         FROM json_to_recordset($1::text::json) AS x(waited text, ended text)
-        WHERE n.deferral_id = x.waited AND n.ended IS NULL`,
-      [parameterOf(ended)],
+        WHERE n.deferral_id = ANY($2::text[]) AND n.deferral_id = x.waited AND n.ended IS NULL`,
+      [parameterOf(ended), ended.map(({ waited }) => waited)],
     );
   }
   await addOutcomes(client, writes);
@@ -155,8 +155,8 @@ async function addOutcomes(client: PoolClient, writes: readonly TaskWrite[]): Pr
       is_closed = NOT n.is_posted,
       ended = left(n.ended, length(n.ended) - 1) || ',"outcome":' || x.outcome || '}'
       FROM json_to_recordset($1::text::json) AS x(id text, outcome text)
-      WHERE n.deferral_id = x.id AND n.ended IS NOT NULL`,
-    [parameterOf(known)],
+      WHERE n.deferral_id = ANY($2::text[]) AND n.deferral_id = x.id AND n.ended IS NOT NULL`,
+    [parameterOf(known), known.map(({ id }) => id)],
   );
 }
 
