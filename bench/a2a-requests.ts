@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Pool } from 'undici';
+import type { Connections } from './connections.ts';
 
 /** One that comes a second time would make no task. */
 const currentMessage = () => ({
@@ -40,14 +40,14 @@ export function legacyStream(): ReturnType<typeof requestOf> {
 }
 
 /** Sends a message over JSON-RPC. Rejects with the answer when it is no echo. */
-export async function send(pool: Pool, method: string): Promise<void> {
+export async function send(pool: Connections, method: string): Promise<void> {
   const { body } = await pool.request(requestOf(method));
   const text = await body.text();
   if (!text.includes('echo: hello')) throw new Error(`${method}: ${text}`);
 }
 
 /** Sends a message over REST of A2A 1.0. Rejects with the answer when it is no echo. */
-export async function sendRest(pool: Pool): Promise<void> {
+export async function sendRest(pool: Connections): Promise<void> {
   const { body } = await pool.request({
     method: 'POST',
     path: '/a2a/message:send',

@@ -1,5 +1,5 @@
-import { Pool } from 'undici';
 import { legacyStream, requestOf, send, sendRest } from './a2a-requests.ts';
+import { Connections } from './connections.ts';
 import { makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { Load, type Measured, measure, medianOf, percentile } from './load.ts';
@@ -26,8 +26,8 @@ export async function a2aFigures(): Promise<Figure[]> {
   const daemon = await startDaemon(folder.directory);
   const peer = await startProgram('a2a-sdk-server.ts');
   try {
-    const ours = new Pool(daemon.url, { connections: 128 });
-    const theirs = new Pool(peer.url, { connections: 128 });
+    const ours = new Connections(daemon.url, { connections: 128 });
+    const theirs = new Connections(peer.url, { connections: 128 });
     const legacy = new Load(daemon.url, 128);
     const subjects: Subject[] = [
       { what: 'legacy send', run: () => legacy.echo() },
@@ -43,7 +43,7 @@ export async function a2aFigures(): Promise<Figure[]> {
       await firstEvent('A2A stream, first event, daemon', ours, stream),
       await firstEvent('A2A stream, first event, SDK, in memory', theirs, stream),
     );
-    await Promise.all([ours.destroy(), theirs.destroy(), legacy.close()]);
+    await Promise.all([ours.close(), theirs.close(), legacy.close()]);
     return figures;
   } finally {
     await daemon.stop();
@@ -77,7 +77,7 @@ async function echoFigures(subjects: Subject[]): Promise<Figure[]> {
 
 async function firstEvent(
   what: string,
-  pool: Pool,
+  pool: Connections,
   request: () => ReturnType<typeof requestOf>,
 ): Promise<Figure> {
   const times: number[] = [];

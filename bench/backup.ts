@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { get } from './connections.ts';
 import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
 import { type Figure, mebibytes, seconds } from './figure.ts';
 import { fillTasks } from './lists.ts';
@@ -64,7 +65,7 @@ async function underLoad(
   const asking = async (): Promise<void> => {
     while (!isOver) {
       const began = performance.now();
-      await (await fetch(`${daemon.url}/healthz`)).text();
+      await get(`${daemon.url}/healthz`);
       pauses.push(performance.now() - began);
       await pause(pulse);
     }

@@ -1,5 +1,5 @@
-import { Pool } from 'undici';
 import { send } from './a2a-requests.ts';
+import { Connections } from './connections.ts';
 import { cpuTimeOf } from './cpu-time.ts';
 import { makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
@@ -8,8 +8,10 @@ import { startProgram } from './program.ts';
 
 const turns = 5;
 
-/** Sends of a turn, by the number of callers. */
-const jobs: Readonly<Record<number, number>> = { 1: 600, 16: 3_000, 128: 3_000 };
+/** Returns how often each turn does its work. */
+export function jobsOf(callers: number): number {
+  return callers === 1 ? 600 : 3_000;
+}
 
 /** One way to send, and the process that answers. */
 export interface Subject {
@@ -33,7 +35,9 @@ export async function besideFigures(): Promise<Figure[]> {
   const folder = makeAgentFolder();
   const daemon = await startDaemon(folder.directory);
   const peer = await startProgram('a2a-sdk-server.ts');
-  const [ours, theirs] = [daemon, peer].map(({ url }) => new Pool(url, { connections: 128 }));
+  const [ours, theirs] = [daemon, peer].map(
+    ({ url }) => new Connections(url, { connections: 128 }),
+  );
   const legacy = new Load(daemon.url, 128);
   try {
     if (ours === undefined || theirs === undefined) return [];
@@ -49,7 +53,7 @@ export async function besideFigures(): Promise<Figure[]> {
     for (const callers of [1, 16, 128]) figures.push(...(await figuresOf(subjects, callers)));
     return figures;
   } finally {
-    await Promise.all([ours?.destroy(), theirs?.destroy(), legacy.close()]);
+    await Promise.all([ours?.close(), theirs?.close(), legacy.close()]);
     await daemon.stop();
     await peer.stop();
     folder.remove();
@@ -77,7 +81,7 @@ async function figuresOf(subjects: readonly Subject[], callers: number): Promise
 
 /** Measures one turn of a subject. */
 export async function take({ pid, run }: Subject, callers: number): Promise<Turn> {
-  const count = jobs[callers] ?? 0;
+  const count = jobsOf(callers);
   const before = cpuTimeOf(pid);
   const { perSecond } = await measure(callers, count, run);
   return { perSecond, cpu: (cpuTimeOf(pid) - before) / count };

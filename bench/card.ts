@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { Pool } from 'undici';
+import { Connections } from './connections.ts';
 import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { measure } from './load.ts';
@@ -15,7 +15,7 @@ export async function cardFigures(): Promise<Figure[]> {
   const folder = makeAgentFolder();
   for (let index = 0; index < skills; index += 1) writeSkill(folder.directory, index, 'Does this.');
   const daemon = await startDaemon(folder.directory);
-  const pool = new Pool(daemon.url, { connections: callers });
+  const pool = new Connections(daemon.url, { connections: callers });
   const read = async (headers: Record<string, string> = {}) => {
     const { body, headers: answered } = await pool.request({ method: 'GET', path, headers });
     return { text: await body.text(), etag: String(answered['etag']) };
@@ -37,7 +37,7 @@ export async function cardFigures(): Promise<Figure[]> {
       figure('process start to ready', readyAfter(daemon)),
     ];
   } finally {
-    await pool.destroy();
+    await pool.close();
     await daemon.stop();
     folder.remove();
   }

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { Pool } from 'undici';
 import { FakeSlack } from '../packages/fake-slack/fake-slack.ts';
+import { Connections } from './connections.ts';
 import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { percentile } from './load.ts';
@@ -12,7 +12,7 @@ const held = [{ tool: 'datetime_now' }, { say: 'it is {result}' }];
 interface Office {
   slack: FakeSlack;
   daemon: Daemon;
-  pool: Pool;
+  pool: Connections;
   close(): Promise<void>;
 }
 
@@ -26,14 +26,14 @@ async function openOffice(messageEvery = 0): Promise<Office> {
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_APP_TOKEN: slack.appToken,
   });
-  const pool = new Pool(daemon.url, { headersTimeout: 0, bodyTimeout: 0 });
+  const pool = new Connections(daemon.url, { headersTimeout: 0, bodyTimeout: 0 });
   await slack.connected();
   return {
     slack,
     daemon,
     pool,
     async close() {
-      await pool.destroy();
+      await pool.close();
       await daemon.stop();
       await slack.close();
       folder.remove();

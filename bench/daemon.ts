@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { get } from './connections.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -126,16 +127,15 @@ async function memoryOf(
 
 /** Reads the metrics of a daemon once, and returns what gives the value of each by its name. */
 export async function readMetrics(url: string): Promise<(name: string) => number> {
-  const answer = await fetch(`${url}/metrics`);
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`/metrics answered ${answer.status}: ${text}`);
+  const { status, text } = await get(`${url}/metrics`);
+  if (status !== 200) throw new Error(`/metrics answered ${status}: ${text}`);
   return (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }
 
 /** Resolves once a task waits for a decision. */
 export async function untilDeferred({ url }: Pick<Daemon, 'url'>, id: string): Promise<void> {
   for (;;) {
-    const response = await fetch(`${url}/tasks/${id}`);
-    if ((await response.text()).includes('"state":"deferred"')) return;
+    const { text } = await get(`${url}/tasks/${id}`);
+    if (text.includes('"state":"deferred"')) return;
   }
 }

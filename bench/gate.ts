@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Pool } from 'undici';
+import { Connections, get } from './connections.ts';
 import { startDaemon } from './daemon.ts';
 import { type Figure, mebibytes, spread } from './figure.ts';
 import { holdsInProcess } from './in-process.ts';
@@ -25,9 +25,7 @@ security:
 
 /** Calls of other programs over HTTP: allowed at once, and held, approved, released and closed. */
 export async function gateFigures(): Promise<Figure[]> {
-  const directory = makeGateFolder();
-  const daemon = await startDaemon(directory);
-  const gate = new Gate(daemon.url, 100);
+  const { gate, close } = await openGate();
   try {
     await measure(16, 1_000, () => gate.ask('ls').then(() => undefined));
     return [
@@ -37,10 +35,24 @@ export async function gateFigures(): Promise<Figure[]> {
       await holdsInProcess(),
     ];
   } finally {
-    await gate.close();
-    await daemon.stop();
-    rmSync(directory, { recursive: true, force: true });
+    await close();
   }
+}
+
+/** Starts a gate and a program with calls to ask for. */
+export async function openGate() {
+  const directory = makeGateFolder();
+  const daemon = await startDaemon(directory);
+  const gate = new Gate(daemon.url, 100);
+  return {
+    gate,
+    pid: daemon.pid,
+    async close() {
+      await gate.close();
+      await daemon.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
 }
 
 /** Heap of each call that waits at a gate, and the start of a gate over many of them after a kill. */
@@ -100,9 +112,8 @@ async function firstAnswers(url: string, ids: readonly string[]): Promise<number
   for (let index = 0; index < 200; index += 1) {
     const id = ids[index * Math.floor(ids.length / 200)] ?? '';
     const began = performance.now();
-    const answer = await fetch(`${url}/holds/${id}`);
-    await answer.text();
-    if (answer.status !== 202) throw new Error(`GET /holds/${id}: ${answer.status}`);
+    const { status } = await get(`${url}/holds/${id}`);
+    if (status !== 202) throw new Error(`GET /holds/${id}: ${status}`);
     times.push(performance.now() - began);
   }
   return times;
@@ -159,11 +170,11 @@ async function held(gate: Gate): Promise<Figure[]> {
 
 /** A program with calls to ask for. */
 class Gate {
-  readonly #pool: Pool;
+  readonly #pool: Connections;
   #asked = 0;
 
   constructor(url: string, connections: number) {
-    this.#pool = new Pool(url, { connections });
+    this.#pool = new Connections(url, { connections });
   }
 
   async ask(command: string): Promise<string> {
@@ -187,7 +198,7 @@ class Gate {
   }
 
   close(): Promise<void> {
-    return this.#pool.destroy();
+    return this.#pool.close();
   }
 
   async #send(

@@ -6,7 +6,7 @@ import { startDaemon } from './daemon.ts';
 import { type Figure, spread } from './figure.ts';
 import { paced, percentile } from './load.ts';
 import { ModernCalls } from './modern-calls.ts';
-import { type Program, startProgram } from './program.ts';
+import { startProgram } from './program.ts';
 
 const service = (url: string) => `agent_id: bench
 gate: {}
@@ -19,21 +19,37 @@ server:
 /** The calls of each round. */
 const pace = { callers: 100, jobs: 5, every: 2_000 };
 
-/** What a gateway adds to a call of an MCP server, measured in turns with calls to the server itself. */
-export async function gatewayFigures(): Promise<Figure[]> {
+/** Starts a gateway whose calls of the one tool are allowed. */
+export async function openGateway(connections = 32) {
   const server = await startProgram('tool-server.ts');
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
   writeFileSync(join(directory, 'service.yaml'), service(server.url));
   const daemon = await startDaemon(directory);
-  const gateway = new ModernCalls(`${daemon.url}/mcp`, pace.callers);
-  const direct = new ModernCalls(server.url, pace.callers);
+  const calls = new ModernCalls(`${daemon.url}/mcp`, connections);
+  await until(() => calls.call('till__look', {}).then(isSeen));
+  return {
+    server: server.url,
+    pid: daemon.pid,
+    call: async (): Promise<void> => void (await calls.call('till__look', {})),
+    async close() {
+      await calls.close();
+      await daemon.stop();
+      await server.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a gateway adds to a call of an MCP server, measured in turns with calls to the server itself. */
+export async function gatewayFigures(): Promise<Figure[]> {
+  const gateway = await openGateway(pace.callers);
+  const direct = new ModernCalls(gateway.server, pace.callers);
   try {
-    await until(() => gateway.call('till__look', {}).then(isSeen));
     const times = { gateway: [] as number[], direct: [] as number[] };
-    await paced(pace, () => gateway.call('till__look', {}));
+    await paced(pace, gateway.call);
     for (let round = 0; round < 3; round += 1) {
       times.direct.push(...(await paced(pace, () => direct.call('look', {}))));
-      times.gateway.push(...(await paced(pace, () => gateway.call('till__look', {}))));
+      times.gateway.push(...(await paced(pace, gateway.call)));
     }
     const added = (share: number) =>
       (percentile(times.gateway, share) - percentile(times.direct, share)).toFixed(1);
@@ -49,9 +65,8 @@ export async function gatewayFigures(): Promise<Figure[]> {
       },
     ];
   } finally {
-    await Promise.all([gateway.close(), direct.close()]);
-    await stopAll([daemon, server]);
-    rmSync(directory, { recursive: true, force: true });
+    await direct.close();
+    await gateway.close();
   }
 }
 
@@ -61,8 +76,4 @@ function isSeen({ content }: { content?: { text?: string }[] }): boolean {
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await pause(50);
-}
-
-async function stopAll(programs: readonly Pick<Program, 'stop'>[]): Promise<void> {
-  for (const program of programs) await program.stop();
 }

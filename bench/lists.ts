@@ -3,6 +3,7 @@ import { openDatabase } from '../src/actors/records/sqlite/database.ts';
 import { SqliteTaskRows } from '../src/actors/records/sqlite/sqlite-task-rows.ts';
 import type { Task } from '../src/machines/domain/task.ts';
 import { taskMachineVersion } from '../src/machines/task/snapshot-steps.ts';
+import { get } from './connections.ts';
 import { makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { percentile } from './load.ts';
@@ -56,9 +57,8 @@ export async function listFigures(): Promise<Figure[]> {
 
 async function timed(url: string): Promise<number> {
   const began = performance.now();
-  const response = await fetch(url, { headers: { 'a2a-version': '1.0' } });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
+  const { status, text } = await get(url, { 'a2a-version': '1.0' });
+  if (status !== 200) throw new Error(`${url}: ${status} ${text}`);
   return performance.now() - began;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Pool } from 'undici';
+import { Connections } from './connections.ts';
 
 /** Answers of a run: how many a second, and how long each took, in milliseconds. */
 export interface Measured {
@@ -12,7 +12,7 @@ const held = [{ tool: 'datetime_now' }, { say: 'it is {result}' }];
 
 /** A client of one daemon with a number of connections. */
 export class Load {
-  readonly #pool: Pool;
+  readonly #pool: Connections;
   readonly #headers: Record<string, string>;
 
   /** `token` signs every call in. */
@@ -21,7 +21,7 @@ export class Load {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
-    this.#pool = new Pool(url, { connections, headersTimeout: 0, bodyTimeout: 0 });
+    this.#pool = new Connections(url, { connections, headersTimeout: 0, bodyTimeout: 0 });
   }
 
   /** Sends a task that is answered at once. */
@@ -70,7 +70,7 @@ export class Load {
   }
 
   close(): Promise<void> {
-    return this.#pool.destroy();
+    return this.#pool.close();
   }
 
   async #post(path: string, body: object, signal?: AbortSignal): Promise<string> {

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { Connections } from './connections.ts';
 
 const envelope = (capabilities: object) => ({
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -18,12 +18,12 @@ export interface CallResult {
 
 /** A client of MCP 2026-07-28 with a number of connections, which accepts tasks. */
 export class ModernCalls {
-  readonly #pool: Pool;
+  readonly #pool: Connections;
   readonly #path: string;
 
   constructor(url: string, connections: number) {
     const { origin, pathname } = new URL(url);
-    this.#pool = new Pool(origin, { connections, headersTimeout: 0, bodyTimeout: 0 });
+    this.#pool = new Connections(origin, { connections, headersTimeout: 0, bodyTimeout: 0 });
     this.#path = pathname;
   }
 
@@ -39,7 +39,7 @@ export class ModernCalls {
   }
 
   close(): Promise<void> {
-    return this.#pool.destroy();
+    return this.#pool.close();
   }
 
   async #request(

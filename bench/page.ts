@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { get } from 'node:http';
+import { get as getAlone } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Page } from 'playwright-core';
 import { openBrowser } from '../test/helpers/open-browser.ts';
+import { get } from './connections.ts';
 import { startDaemon, writeAgent } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { parkInProcess } from './in-process.ts';
@@ -188,7 +189,7 @@ async function weightOf(url: string, paths: readonly string[]): Promise<number> 
 function compressedSize(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'accept-encoding': 'br, gzip' };
-    get(url, { headers }, (response) => {
+    getAlone(url, { headers, agent: false }, (response) => {
       let bytes = 0;
       response.on('data', (chunk: Buffer) => (bytes += chunk.length));
       response.once('end', () => resolve(bytes)).once('error', reject);
@@ -250,7 +251,7 @@ async function eventLags(page: Page, load: Load, url: string): Promise<number[]>
     const drawn = page.evaluate<number, string>((task) => (globalThis as any).drawn(task), id);
     const answered = load.hold(id);
     const seen = await drawn;
-    const task = (await (await fetch(`${url}/tasks/${id}`)).json()) as Parked;
+    const task = JSON.parse((await get(`${url}/tasks/${id}`)).text) as Parked;
     lags.push(Math.max(0, seen - Date.parse(task.status.timestamp)));
     await load.approve(id);
     await answered;

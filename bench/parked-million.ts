@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PostgresServer } from '../test/helpers/postgres-server.ts';
+import { get } from './connections.ts';
 import { makeAgentFolder, startDaemon, untilDeferred, writeAgent } from './daemon.ts';
 import { type Figure, mebibytes, spread } from './figure.ts';
 import { Load } from './load.ts';
@@ -88,7 +89,7 @@ async function measured(
   process.kill(clean.pid, 'SIGKILL');
   const daemon = await startDaemon(directory, env);
   const { heap, resident } = await daemon.memory();
-  const lists = await times(20, () => fetch(`${daemon.url}/tasks?state=deferred&limit=50`));
+  const lists = await times(20, () => get(`${daemon.url}/tasks?state=deferred&limit=50`));
   const load = new Load(daemon.url, 4);
   const decisions = await times(200, (index) => load.approve(`parked-${decided + index * 4_000}`));
   await load.close();
@@ -127,7 +128,7 @@ async function fallingDue(
   const answers: number[] = [];
   while (Date.now() < first || (await rows.left(first + minute)) > 0) {
     for (let asked = 0; asked < 10; asked += 1) {
-      answers.push(...(await times(1, () => fetch(`${daemon.url}/readyz`))));
+      answers.push(...(await times(1, () => get(`${daemon.url}/readyz`))));
       await pause(50);
     }
   }

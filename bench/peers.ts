@@ -16,6 +16,12 @@ import {
 
 const turns = 3;
 const secondsOfTurn = 1.5;
+
+/** Cycles before a turn counts: the first thousand of each Node program take two to four times as much. */
+const warmCycles = 500;
+
+/** A slow peer is measured after so many seconds, with fewer cycles. */
+const mostSecondsToWarm = 10;
 const racedRuns = 20;
 const wantedParked = 10_000;
 const secondsToPark = 30;
@@ -52,15 +58,21 @@ export async function peersSection(): Promise<string> {
   const began = loadavg()[0] ?? 0;
   const subjects = subjectsAt(join(import.meta.dirname, 'peers'));
   const running = new Map<Subject, Or<Running>>();
+  const cold = new Map<Subject, Or<Turn>>();
   const peers: Peer[] = [];
   try {
-    for (const subject of subjects) running.set(subject, await orReason(() => openWarm(subject)));
+    for (const subject of subjects) {
+      const opened = await orReason(() => open(subject));
+      running.set(subject, opened);
+      cold.set(subject, await orReason(() => turnOf(opened, 1, 1)));
+    }
     const one = await inTurns(running, 1);
     const many = await inTurns(running, 64);
     for (const [subject, opened] of running) {
       const { name, durability } = subject;
       const race = await orReason(() => raceOf(opened));
-      const measured = { one: one.get(subject) ?? '', many: many.get(subject) ?? '', race };
+      const of = (turns: ReadonlyMap<Subject, Or<Turn>>) => turns.get(subject) ?? '';
+      const measured = { cold: of(cold), one: of(one), many: of(many), race };
       peers.push({ name, durability, ...measured, parked: null });
     }
   } finally {
@@ -118,16 +130,10 @@ async function open({ folder, program, isRelaxed, server: own }: Subject): Promi
   }
 }
 
-/** Opens a subject and has it do some of the work, so that its code is compiled. */
-async function openWarm(subject: Subject): Promise<Running> {
-  const opened = await open(subject);
-  try {
-    await turnOf(opened, 64, 1);
-    return opened;
-  } catch (error) {
-    await close(opened);
-    throw error;
-  }
+/** Has a subject do some of the work, so that its code is compiled. */
+async function warm(opened: Or<Running>, callers: number): Promise<void> {
+  const work = { kind: 'cycle', callers, seconds: mostSecondsToWarm, jobs: warmCycles } as const;
+  await runningOf(opened).program.ask(work, mostSecondsToWarm + 30);
 }
 
 async function close({ program, server, directory }: Running): Promise<void> {
@@ -141,7 +147,9 @@ async function inTurns(
   callers: number,
 ): Promise<Map<Subject, Or<Turn>>> {
   const measured = new Map<Subject, Or<Turn[]>>();
-  for (const subject of running.keys()) measured.set(subject, []);
+  for (const [subject, opened] of running) {
+    measured.set(subject, await orReason(() => warm(opened, callers).then(() => [])));
+  }
   for (let turn = 0; turn < turns; turn += 1) {
     for (const [subject, opened] of running) {
       const before = measured.get(subject);
@@ -171,8 +179,9 @@ function raceOf(opened: Or<Running>): Promise<Race> {
 }
 
 async function parkMany(subject: Subject): Promise<Parked> {
-  const opened = await openWarm(subject);
+  const opened = await open(subject);
   try {
+    await warm(opened, 64);
     const before = await restingMemory(opened);
     const { parked, seconds, some } = await opened.program.ask(
       { kind: 'park', callers: 64, runs: wantedParked, seconds: secondsToPark },
@@ -249,13 +258,14 @@ function sectionOf(tables: string, loads: readonly number[]): string {
 is a tool that does nothing. Each is a separate process that is called without HTTP; \`bench/peers/README.md\` has the settings.
 Measured on ${cpus().length} cores with a load of ${before} at the beginning and ${after} at the end.
 
-A rate is the number of runs per second that the callers parked, approved and completed. The CPU time is for one such run, including the
-peer's server and database. Both are the median of ${turns} turns of ${secondsOfTurn} s. In the last column two callers approved each of ${racedRuns} runs at the same
+A rate is the number of runs per second that the callers parked, approved and completed, with the CPU time of one run, including the
+peer's server and database. The first second is that of a new process. The next two columns are the median of ${turns} turns of ${secondsOfTurn} s of a
+warm one: each ran ${warmCycles} cycles with as many callers before, or for ${mostSecondsToWarm} s. In the last column two callers approved each of ${racedRuns} runs at the same
 moment: the tool should run once for each, and one approval should be refused.
 
 ${tables}
 
-64 callers parked the runs once, for at most ${secondsToPark} s. Memory was read after ${secondsOfRest} s of rest, heap after a garbage collection,
+64 callers of another warm process parked the runs once, for at most ${secondsToPark} s. Memory was read after ${secondsOfRest} s of rest, heap after a garbage collection,
 which is precise to some 0.4 KB. The memory of a peer's separate server is listed extra. Then the process was ended by SIGKILL. The last
 column is the time from the start of a new process until three runs (the first, the middle and the last) were approved and complete.
 `;

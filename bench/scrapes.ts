@@ -1,4 +1,5 @@
 import { PostgresServer } from '../test/helpers/postgres-server.ts';
+import { get } from './connections.ts';
 import { makeAgentFolder, startDaemon, writeAgent } from './daemon.ts';
 import { type Figure, spread } from './figure.ts';
 import { fillTasks } from './lists.ts';
@@ -60,8 +61,7 @@ async function measured(
 
 async function timed(url: string): Promise<number> {
   const began = performance.now();
-  const response = await fetch(url);
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`);
+  const { status, text } = await get(url);
+  if (status !== 200) throw new Error(`${url}: ${status} ${text}`);
   return performance.now() - began;
 }

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { Connections } from './connections.ts';
 import { type Daemon, makeAgentFolder, startDaemon } from './daemon.ts';
 import type { Figure } from './figure.ts';
 import { percentile } from './load.ts';
@@ -10,7 +10,7 @@ const tokens = 20;
 
 /** What asks a model: `ask` resolves when the whole answer is there. */
 interface Asked {
-  pool: Pool;
+  pool: Connections;
   request: () => { method: 'POST'; path: string; headers: Record<string, string>; body: string };
   /** Whether a string of the stream holds the first token. */
   hasToken: (text: string) => boolean;
@@ -23,7 +23,7 @@ export async function turnFigures(): Promise<Figure[]> {
     model: `{provider: openai-compatible, name: rate-0-${tokens}, base_url: "${provider.url}/v1"}`,
   });
   const daemon = await startDaemon(folder.directory);
-  const [raw, ours] = [new Pool(provider.url), new Pool(daemon.url)];
+  const [raw, ours] = [new Connections(provider.url), new Connections(daemon.url)];
   try {
     const asked = {
       raw: { pool: raw, request: completion, hasToken: (text: string) => text.includes('tok~') },
@@ -33,7 +33,7 @@ export async function turnFigures(): Promise<Figure[]> {
     };
     return await inTurns(daemon, asked);
   } finally {
-    await Promise.all([raw.destroy(), ours.destroy()]);
+    await Promise.all([raw.close(), ours.close()]);
     await daemon.stop();
     await provider.stop();
     folder.remove();

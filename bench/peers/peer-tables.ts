@@ -31,6 +31,8 @@ export type Or<Value> = Value | string;
 export interface Peer {
   name: string;
   durability: string;
+  /** With one caller, right after its start. */
+  cold: Or<Turn>;
   one: Or<Turn>;
   many: Or<Turn>;
   race: Or<Race>;
@@ -48,9 +50,10 @@ export function medianTurn(turns: readonly Turn[]): Turn {
 
 /** Writes what was measured of all peers as two tables of Markdown. */
 export function tablesOf(peers: readonly Peer[], wanted: number): string {
-  const approvals = peers.map(({ name, durability, one, many, race }) => [
+  const approvals = peers.map(({ name, durability, cold, one, many, race }) => [
     name,
     durability,
+    cell(cold, rate),
     cell(one, rate),
     cell(many, rate),
     cell(race, often),
@@ -61,8 +64,8 @@ export function tablesOf(peers: readonly Peer[], wanted: number): string {
     return [[name, ...restOf(parked, wanted)]];
   });
   return [
-    '| park → approve → complete | what is on disk | 1 at once | 64 at once | two approvals at the same moment |',
-    '|---|---|---|---|---|',
+    '| park → approve → complete | what is on disk | first second, 1 at once | 1 at once | 64 at once | two approvals at the same moment |',
+    '|---|---|---|---|---|---|',
     ...approvals.map(row),
     '',
     `| ${count(wanted)} waiting runs | parked in | memory of each | of its server | restart to resumed |`,

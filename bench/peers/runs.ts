@@ -10,7 +10,7 @@ export interface Runs {
 
 /** What is asked of a program; each answer is a value of `Answers` of the same name. */
 export type Work =
-  | { kind: 'cycle'; callers: number; seconds: number }
+  | { kind: 'cycle'; callers: number; seconds: number; jobs?: number }
   | { kind: 'park'; callers: number; runs: number; seconds: number }
   | { kind: 'race'; runs: number }
   | { kind: 'resume'; ids: readonly string[] }
@@ -44,10 +44,13 @@ export function work(runs: Runs, asked: Work): Promise<Answers[Work['kind']]> {
 
 async function cycle(
   runs: Runs,
-  { callers, seconds }: Extract<Work, { kind: 'cycle' }>,
+  { callers, seconds, jobs: most = Number.POSITIVE_INFINITY }: Extract<Work, { kind: 'cycle' }>,
 ): Promise<Answers['cycle']> {
+  let begun = 0;
   let jobs = 0;
   const took = await atOnce(callers, seconds, async () => {
+    if (begun === most) return false;
+    begun += 1;
     await runs.approve(await runs.park());
     jobs += 1;
     return true;

@@ -36,6 +36,13 @@ describe('a benchmark with runs', () => {
     });
   });
 
+  it('warms up with the requested number of cycles', async () => {
+    const runs = fakeRuns(true);
+    const asked = { kind: 'cycle', callers: 4, seconds: 60, jobs: 9 } as const;
+    expect(await work(runs, asked)).toEqual({ jobs: 9, seconds: expect.any(Number) });
+    expect(runs.approved).toHaveLength(9);
+  });
+
   it('starts nothing after the time limit', async () => {
     const runs = fakeRuns(true);
     expect([
