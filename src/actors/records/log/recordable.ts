@@ -1,95 +1,97 @@
-import type { JsonObject, JsonValue } from '../../../machines/json.ts';
+import { cutToBytes } from './cut-to-bytes.ts';
 
 const maximumDepth = 16;
 const maximumStringBytes = 16 * 1024;
-const tooDeep = '[omitted: nested too deep]';
+const tooDeep = '"[omitted: nested too deep]"';
 
-const encoder = new TextEncoder();
+/** Strings that are their own JSON. */
+const plain = /^[ !#-[\]-~]*$/;
+
+/** The types of values that JSON cannot represent. */
+const unrecorded: ReadonlySet<string> = new Set(['undefined', 'function', 'symbol']);
+
+/** The JSON of values that a line omits. */
+const empty: readonly string[] = ['null', '""', '{}', '[]'];
 
 /**
- * Converts a value to one that RFC 8785 can represent without exceptions or loss of meaning.
+ * Returns the RFC 8785 JSON of a value without exceptions or loss of meaning; `undefined` for a value that JSON cannot
+ * represent.
  *
  * Strings and keys become well-formed and are truncated at 16 KiB. Integers beyond 2^53-1 and non-finite numbers become
- * strings. Values nested deeper than 16 levels, with the line as level 1, are replaced by a marker. Values that JSON
- * cannot represent (`undefined`, functions) become `undefined`.
+ * strings. Values nested deeper than 16 levels, with the line as level 1, are replaced by a marker.
  *
  * @param depth the level of `value` within its line
  */
-function recordable(value: unknown, depth: number): JsonValue | undefined {
+function recordable(value: unknown, depth: number): string | undefined {
   switch (typeof value) {
     case 'string':
-      return recordableText(value);
+      return isPlain(value) ? `"${value}"` : JSON.stringify(recordableText(value));
     case 'number':
-      return recordableNumber(value);
+      return isExact(value) ? JSON.stringify(value) : `"${value}"`;
     case 'boolean':
-      return value;
+      return value ? 'true' : 'false';
     case 'bigint':
-      return recordableText(String(value));
+      return `"${value}"`;
     case 'object':
-      if (value === null) return null;
+      if (value === null) return 'null';
       if (depth > maximumDepth) return tooDeep;
       return Array.isArray(value)
-        ? value.map((item) => recordable(item, depth + 1) ?? null)
+        ? `[${Array.from(value, (item) => recordable(item, depth + 1) ?? 'null').join(',')}]`
         : recordableObject(value, depth);
     default:
       return undefined;
   }
 }
 
-/**
- * Like `recordable`, for the members of an object at level `depth`; members without a value are dropped. Names that
- * become equal get a number, so that no member overwrites another.
- */
-export function recordableObject(value: object, depth: number): JsonObject {
-  const result: JsonObject = {};
+/** Returns the JSON of a line; empty members are omitted. */
+export function recordableLine(line: object): string {
+  return recordableObject(line, 1);
+}
+
+function recordableObject(value: object, depth: number): string {
+  const members = value as Record<string, unknown>;
+  const keys = Object.keys(value);
+  const renamed = keys.every(isPlain) ? null : recordableNames(members);
+  // `sort` orders by UTF-16 code units, as RFC 8785 does.
+  const names = renamed === null ? keys.sort() : [...renamed.keys()].sort();
+  let text = '';
+  for (const name of names) {
+    const key = renamed === null ? name : (renamed.get(name) as string);
+    const member = recordable(members[key], depth + 1);
+    if (member === undefined || (depth === 1 && empty.includes(member))) continue;
+    if (text !== '') text += ',';
+    text += `${renamed === null ? `"${name}"` : JSON.stringify(name)}:${member}`;
+  }
+  return `{${text}}`;
+}
+
+/** Returns the keys of an object by recordable name. Names that become equal get a number, so that no member is lost. */
+function recordableNames(members: Record<string, unknown>): Map<string, string> {
+  const keys = new Map<string, string>();
   let clashes = 0;
-  for (const [key, member] of Object.entries(value)) {
-    const kept = recordable(member, depth + 1);
-    if (kept === undefined) continue;
+  for (const [key, member] of Object.entries(members)) {
+    if (unrecorded.has(typeof member)) continue;
     const name = recordableText(key);
     let free = name;
-    while (Object.hasOwn(result, free)) {
+    while (keys.has(free)) {
       clashes += 1;
       free = `${name}~${clashes}`;
     }
-    setMember(result, free, kept);
+    keys.set(free, key);
   }
-  return result;
+  return keys;
 }
 
-function setMember(object: JsonObject, name: string, value: JsonValue): void {
-  if (name === '__proto__') {
-    // An assignment to `__proto__` would set the prototype and lose the member.
-    Object.defineProperty(object, name, {
-      value,
-      enumerable: true,
-      configurable: true,
-    });
-  } else {
-    object[name] = value;
-  }
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 }
 
-function recordableNumber(value: number): number | string {
-  const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-  return exact ? value : String(value);
+function isPlain(text: string): boolean {
+  return text.length <= maximumStringBytes && plain.test(text);
 }
 
 function recordableText(text: string): string {
-  return cutToBytes(text, maximumStringBytes);
-}
-
-/**
- * Makes a string well-formed and truncates it to a number of UTF-8 bytes between code points; the marker with the
- * original size is included.
- *
- * @param maximum bytes, at least 64
- */
-function cutToBytes(text: string, maximum: number): string {
-  if (text.length * 3 <= maximum) return text.toWellFormed();
-  const size = Buffer.byteLength(text);
-  if (size <= maximum) return text.toWellFormed();
-  const marker = ` [cut: ${size} bytes in all]`;
-  const { read } = encoder.encodeInto(text, new Uint8Array(maximum - marker.length));
-  return text.slice(0, read).toWellFormed() + marker;
+  if (text.length * 3 <= maximumStringBytes) return text.toWellFormed();
+  const originalSize = () => Buffer.byteLength(text);
+  return cutToBytes({ text, isPart: false, originalSize }, maximumStringBytes);
 }
