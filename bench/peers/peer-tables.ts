@@ -84,7 +84,7 @@ function notMeasured(reason: string): string {
 }
 
 function rate({ perSecond, cpu }: Turn): string {
-  return `${count(perSecond)}/s, ${cpu.toFixed(2)} ms of CPU each`;
+  return `${count(perSecond)}/s, ${cpu.toFixed(2)} ms`;
 }
 
 function often({ runs, toolRuns, accepted }: Race): string {

@@ -25,7 +25,7 @@ describe('the tables of peers', () => {
     expect(tablesOf([measured], 10_000)).toBe(
       `| park → approve → complete | what is on disk | first second, 1 at once | 1 at once | 64 at once | two approvals at the same moment |
 |---|---|---|---|---|---|
-| A | all | 40/s, 8.13 ms of CPU each | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
+| A | all | 40/s, 8.13 ms | 1,234/s, 0.46 ms | 13/s, 3.00 ms | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
 
 | 10,000 waiting runs | parked in | memory of each | of its server | restart to resumed |
 |---|---|---|---|---|
@@ -48,7 +48,7 @@ describe('the tables of peers', () => {
       `| park → approve → complete | what is on disk | first second, 1 at once | 1 at once | 64 at once | two approvals at the same moment |
 |---|---|---|---|---|---|
 | B | none | not measured: npm failed: a / b | not measured: npm failed: a / b | not measured: npm failed: a / b | not measured: npm failed: a / b |
-| A | all | 40/s, 8.13 ms of CPU each | 1,234/s, 0.46 ms of CPU each | 13/s, 3.00 ms of CPU each | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
+| A | all | 40/s, 8.13 ms | 1,234/s, 0.46 ms | 13/s, 3.00 ms | the tool ran 40 times in 20 runs, 39 of 40 approvals accepted |
 
 | 10 waiting runs | parked in | memory of each | of its server | restart to resumed |
 |---|---|---|---|---|

@@ -22,10 +22,13 @@ export function guardCommand(session: Session): Command {
   guard.addCommand(
     withPlace(
       new Command('install').description('write the hooks of a coding agent into its settings'),
-    ).action(async (dialect: string, _: unknown, command: Command) => {
-      const { guardInstall } = await import('./guard-install.ts');
-      await guardInstall(session, dialect, command.optsWithGlobals<InstallOptions>());
-    }),
+    )
+      .option('--url <url>', 'the address of a gate, instead of --dir')
+      .option('--http', 'without a program: the coding agent sends its events to an https --url')
+      .action(async (dialect: string, _: unknown, command: Command) => {
+        const { guardInstall } = await import('./guard-install.ts');
+        await guardInstall(session, dialect, command.optsWithGlobals<InstallOptions>());
+      }),
   );
   guard.addCommand(
     withPlace(

@@ -3,10 +3,12 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { commandLine } from '../../actors/command-line.ts';
 import { writeNewFile } from '../../actors/write-new-file.ts';
+import type { JsonObject } from '../../machines/json.ts';
+import { messageOf } from '../../machines/message-of.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { confirmed } from '../confirmed.ts';
-import { guardFolder } from '../hook/gate-address.ts';
+import { checkedUrl, guardFolder } from '../hook/gate-address.ts';
 import { plainText } from '../plain-text.ts';
 import type { Session } from '../session.ts';
 import { difference, indentOf, readSettings } from './edit-settings.ts';
@@ -15,6 +17,8 @@ import { type HostSettings, hostSettings, textOf, withoutHooks } from './host-se
 
 export interface InstallOptions {
   dir?: string;
+  url?: string;
+  http?: boolean;
   project?: string | true;
   user?: boolean;
   yes?: boolean;
@@ -27,9 +31,13 @@ export async function guardInstall(
   options: InstallOptions,
 ): Promise<void> {
   const { host, path, before } = find(session, dialect, options);
-  const gate = resolve(options.dir ?? guardFolder());
+  const url = addressOf(options);
+  const send = options.http === true ? sender(dialect, host, url) : null;
   refuseOff(session, dialect, options);
-  const added = host.add(host.kind === 'own' ? {} : withoutHooks(readSettings(path, before)), gate);
+  const gate = resolve(options.dir ?? guardFolder());
+  const settings = host.kind === 'own' ? {} : withoutHooks(readSettings(path, before));
+  const added =
+    send?.(settings) ?? host.add(settings, url === null ? ['--dir', gate] : ['--url', url]);
   const after = typeof added === 'string' ? added : textOf(added, indentOf(before));
   const isWritten = await change(session, { path, before, after, verb: 'Install' }, options);
   const { output } = session;
@@ -42,7 +50,43 @@ export async function guardInstall(
       'these hooks ask in every project of this user, and a gate guards one: calls in others wait for a person; --project installs them for one project',
     );
   }
-  output.note(`start the gate with: ${commandLine(`guard --dir ${shellWord(gate)}`)}`);
+  if (url === null) {
+    output.note(`start the gate with: ${commandLine(`guard --dir ${shellWord(gate)}`)}`);
+  } else output.note('the token is SERVICE_TOKEN in the environment of the coding agent');
+  if (send !== null)
+    output.note('an old version of it runs calls without the gate: see docs/guard');
+}
+
+/** Returns the address of a gate, or `null` for that of a folder. Throws CliError. */
+function addressOf({ dir, url }: InstallOptions): string | null {
+  if (url === undefined) return null;
+  if (dir !== undefined) {
+    throw new CliError('--dir and --url name two gates', {
+      ...{ code: 'usage', exitCode: exitCodes.usage, hint: 'give one of them' },
+    });
+  }
+  try {
+    return checkedUrl(url);
+  } catch (cause) {
+    throw new CliError(messageOf(cause), { code: 'usage', exitCode: exitCodes.usage, cause });
+  }
+}
+
+/**
+ * Returns what adds hooks that the host itself sends. Throws CliError for any address but https: only a certificate proves
+ * that the listener is the gate, and the host runs the call if another program answers with 200 and no decision.
+ */
+function sender(dialect: string, host: HostSettings, url: string | null) {
+  const refuse = (message: string, hint: string): CliError =>
+    new CliError(message, { code: 'no_http_hook', exitCode: exitCodes.usage, hint });
+  if (host.addHttp === undefined) {
+    throw refuse(`${dialect} sends no events over HTTP`, 'install its hooks without --http');
+  }
+  if (url === null || !url.startsWith('https:')) {
+    const why = 'over HTTP without TLS another program could answer in place of the gate';
+    throw refuse(why, 'give the https address of a gate with --url, or install without --http');
+  }
+  return (settings: JsonObject) => host.addHttp?.(settings, url);
 }
 
 /** Throws CliError where the host runs no hooks, since every call would then run without the gate. */

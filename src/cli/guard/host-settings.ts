@@ -16,8 +16,10 @@ export interface HostSettings {
   path(place: HostPlace): string;
   /** Hooks of Holdpoint in a file with other settings, or a file that has nothing else. */
   kind: 'merged' | 'own';
-  /** For `merged`: adds the hooks to settings without them. For `own`: the content of the file. */
-  add(settings: JsonObject, gate: string): JsonObject | string;
+  /** For `merged`: adds the hooks to settings without them. For `own`: the content of the file. `gate` has the flags that name it. */
+  add(settings: JsonObject, gate: readonly string[]): JsonObject | string;
+  /** Adds hooks that the host itself sends to the address of a gate; absent if the host has no such hooks. */
+  addHttp?(settings: JsonObject, url: string): JsonObject;
   /** The next step of the user, if there is one. */
   hint?: string;
 }
@@ -25,7 +27,8 @@ export interface HostSettings {
 /** Seconds for which a host waits for its hook, longer than the wait of the hook and the timeout of a held call. */
 const hostTimeout = 3_600;
 
-const hookWait = '58m';
+/** Seconds after which a hook ends its wait. */
+const hookSeconds = 58 * 60;
 
 const reportTimeout = 60;
 
@@ -44,6 +47,12 @@ export const hostSettings: ReadonlyMap<string, HostSettings> = new Map<string, H
           PreToolUse: grouped('claude-code', gate, { timeout: hostTimeout, onFailure: 'block' }),
           PostToolUse: grouped('claude-code', gate),
           PostToolUseFailure: grouped('claude-code', gate),
+        }),
+      addHttp: (settings, url) =>
+        withHooks(settings, {
+          PreToolUse: sent('claude-code', url, { timeout: hostTimeout, onFailure: 'block' }),
+          PostToolUse: sent('claude-code', url, { timeout: reportTimeout }),
+          PostToolUseFailure: sent('claude-code', url, { timeout: reportTimeout }),
         }),
     },
   ],
@@ -144,11 +153,15 @@ export function textOf(settings: JsonValue, indent: string | number = 2): string
 
 const ours = /bin\/holdpoint'? hook (?:claude-code|codex|cursor)(?: |$)/;
 
+/** The header of hooks that a host sends; it names a variable, so the settings hold no token. */
+const ownToken = 'Bearer $SERVICE_TOKEN';
+
 /** A group with hooks of others keeps them; an entry of Holdpoint alone disappears. */
 function foreignPart(entry: JsonValue): JsonValue[] {
   if (!isJsonObject(entry)) return [entry];
-  const { hooks, command: own } = entry;
+  const { hooks, command: own, headers } = entry;
   if (typeof own === 'string' && ours.test(own)) return [];
+  if (isJsonObject(headers) && headers['authorization'] === ownToken) return [];
   if (!Array.isArray(hooks)) return [entry];
   const others = hooks.flatMap(foreignPart);
   if (others.length === hooks.length) return [entry];
@@ -164,8 +177,15 @@ function withHooks(settings: JsonObject, added: Record<string, JsonValue[]>): Js
   return { ...settings, hooks };
 }
 
+/** A group without a matcher whose hook the host sends, with the token of its environment. */
+function sent(dialect: string, url: string, fields: JsonObject): JsonValue[] {
+  const headers = { authorization: ownToken, prefer: `wait=${hookSeconds}` };
+  const hook = { type: 'http', url: `${url}/hooks/${dialect}`, headers };
+  return [{ hooks: [{ ...hook, allowedEnvVars: ['SERVICE_TOKEN'], ...fields }] }];
+}
+
 /** A group without a matcher, which applies to every tool. */
-function grouped(dialect: string, gate: string, blocks?: JsonObject): JsonValue[] {
+function grouped(dialect: string, gate: readonly string[], blocks?: JsonObject): JsonValue[] {
   const hook =
     blocks === undefined
       ? { command: command(dialect, gate), timeout: reportTimeout }
@@ -173,13 +193,17 @@ function grouped(dialect: string, gate: string, blocks?: JsonObject): JsonValue[
   return [{ hooks: [{ type: 'command', ...hook }] }];
 }
 
-function command(dialect: string, gate: string): string {
-  const program = shellWord(join(packageRoot, 'bin', 'holdpoint'));
-  return `${program} hook ${dialect} --dir ${shellWord(gate)} --wait ${hookWait}`;
+function command(dialect: string, gate: readonly string[]): string {
+  return wordsOf(dialect, gate).map(shellWord).join(' ');
+}
+
+function wordsOf(dialect: string, gate: readonly string[]): string[] {
+  const program = join(packageRoot, 'bin', 'holdpoint');
+  return [program, 'hook', dialect, ...gate, '--wait', `${hookSeconds / 60}m`];
 }
 
 /** Exit code 2 blocks; these hosts run the call after any other failure. */
-function blocking(dialect: string, gate: string): string {
+function blocking(dialect: string, gate: readonly string[]): string {
   return `${command(dialect, gate)} || { echo 'the hook of Holdpoint did not allow the call' >&2; exit 2; }`;
 }
 
@@ -194,11 +218,8 @@ export function homeOf(env: NodeJS.ProcessEnv): string {
   return env['HOME'] || homedir();
 }
 
-function plugin(gate: string): string {
-  const words = [
-    join(packageRoot, 'bin', 'holdpoint'),
-    ...['hook', 'opencode', '--dir', gate, '--wait', hookWait],
-  ];
+function plugin(gate: readonly string[]): string {
+  const words = wordsOf('opencode', gate);
   return `// Written by \`holdpoint guard install opencode\`: asks a gate before each tool runs.
 import { spawn } from 'node:child_process';
 

@@ -66,7 +66,8 @@ function readToken(path: string): string {
   throw new NoGateError(`the token file ${path} holds no token; put the token alone in it`);
 }
 
-function checkedUrl(text: string): string {
+/** Returns an address without a slash at its end. Throws NoGateError unless it is http or https. */
+export function checkedUrl(text: string): string {
   const url = URL.parse(text);
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (url === null || !isHttp || url.username !== '' || url.password !== '') {

@@ -162,6 +162,74 @@ describe('settings with other content', () => {
   });
 });
 
+describe('hooks of a gate with an address', () => {
+  const url = 'https://gate.example.com';
+
+  it.each(hosts)('name it in the settings of $host', async ({ host, user }) => {
+    const folder = await home();
+    const { code, stderr } = await guard(
+      ['install', host, '--yes', '--url', `${url}/team/`],
+      folder,
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain('the token is SERVICE_TOKEN in the environment of the coding agent\n');
+    expect(stderr).not.toContain('start the gate');
+    const text = readFileSync(join(folder, user), 'utf8');
+    expect(text.replaceAll('","', ' ')).toContain(`hook ${host} --url ${url}/team --wait 58m`);
+    expect(text).not.toContain('--dir');
+  });
+
+  const sent = (fields: object) => {
+    const headers = { authorization: 'Bearer $SERVICE_TOKEN', prefer: 'wait=3480' };
+    const hook = { type: 'http', url: `${url}/hooks/claude-code`, headers };
+    return [{ hooks: [{ ...hook, allowedEnvVars: ['SERVICE_TOKEN'], ...fields }] }];
+  };
+
+  it('are sent by Claude Code itself with --http, in place of the command and back', async () => {
+    const folder = await home();
+    const path = join(folder, '.claude/settings.json');
+    const foreign = { type: 'http', url: 'https://other.example.com/hooks/claude-code' };
+    const before = `${JSON.stringify({ hooks: { PreToolUse: [{ hooks: [foreign] }] } }, null, 2)}\n`;
+    put(path, before);
+    await guard(['install', 'claude-code', '--yes'], folder);
+    const command = readFileSync(path, 'utf8');
+    const words = ['install', 'claude-code', '--yes', '--http', '--url', url];
+    expect((await guard(words, folder)).stderr).toContain('-             "type": "command"');
+    const written = readFileSync(path, 'utf8');
+    expect(JSON.parse(written)).toEqual({
+      hooks: {
+        PreToolUse: [{ hooks: [foreign] }, ...sent({ timeout: 3_600, onFailure: 'block' })],
+        PostToolUse: sent({ timeout: 60 }),
+        PostToolUseFailure: sent({ timeout: 60 }),
+      },
+    });
+    expect((await guard(words, folder)).stdout).toContain(' already\n');
+    await guard(['install', 'claude-code', '--yes'], folder);
+    expect(readFileSync(path, 'utf8')).toBe(command);
+    await guard(words, folder);
+    await guard(['uninstall', 'claude-code', '--yes'], folder);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  it.each([
+    ['codex', ['--http', '--url', url], 'codex sends no events over HTTP'],
+    ['claude-code', ['--http'], 'over HTTP without TLS another program could answer'],
+    [
+      'claude-code',
+      ['--http', '--url', 'http://127.0.0.1:8080'],
+      'over HTTP without TLS another program could answer in place of the gate',
+    ],
+    ['claude-code', ['--url', url, '--dir', 'gate'], '--dir and --url name two gates'],
+    ['claude-code', ['--url', 'ftp://gate'], 'the address of the gate is no http or https address'],
+    ['claude-code', ['--url', 'https://a:b@gate'], 'the address of the gate is no http or https'],
+  ])('are refused for %s with %j', async (host, words, why) => {
+    const folder = await home();
+    const { code, stderr } = await guard(['install', host, '--yes', ...words], folder);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+    expect(existsSync(join(folder, '.claude'))).toBe(false);
+  });
+});
+
 describe('disabled hooks', () => {
   it.each([
     ['claude-code', '.claude/settings.json', '{"disableAllHooks": true}'],
