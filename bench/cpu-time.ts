@@ -5,10 +5,20 @@ const millisecondsPerTick = 10;
 
 /** Returns the CPU time that a process and its threads have used so far, in milliseconds. */
 export function cpuTimeOf(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick;
+}
+
+/** Returns the CPU time of all programs that this process has started and that have ended, in milliseconds. */
+export function cpuTimeOfEnded(): number {
+  const fields = statOf(process.pid);
+  return (Number(fields[13]) + Number(fields[14])) * millisecondsPerTick;
+}
+
+function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name of the program, in parentheses, may hold spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick;
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** Returns the CPU time that a process, and all that it has started, have used so far, in milliseconds. */

@@ -46,6 +46,7 @@ export async function openGate() {
   const gate = new Gate(daemon.url, 100);
   return {
     gate,
+    directory,
     pid: daemon.pid,
     async close() {
       await gate.close();

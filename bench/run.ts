@@ -19,6 +19,7 @@ import { governanceFigures } from './governance.ts';
 import { guardrailFigures } from './guardrails.ts';
 import { soakFigures } from './half-peak.ts';
 import { holdFigures } from './holds.ts';
+import { hookFigures } from './hook.ts';
 import { cyclesInProcess } from './in-process.ts';
 import { listFigures } from './lists.ts';
 import { mcpHeldFigures } from './mcp-held.ts';
@@ -54,6 +55,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   cycle: cycleFigures,
   inProcess: cyclesInProcess,
   gate: gateFigures,
+  hook: hookFigures,
   waitingHolds100k: () => waitingHoldFigures(10_000, 100_000),
   governance: governanceFigures,
   guardrails: guardrailFigures,
