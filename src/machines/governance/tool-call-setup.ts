@@ -121,13 +121,13 @@ export const toolChangedCode = 'tool_changed';
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
 
 /** The reason for which a call may run, and the facts to report with it. */
-interface Allowance {
+export interface Allowance {
   reason: string;
   facts?: readonly TaskFact[];
 }
 
 /** The objection of a layer. */
-interface Denial {
+export interface Denial {
   /** The layer at which the call is; the layers before it have let it pass. */
   at: Layer;
   /** The layer that objects. */
@@ -155,7 +155,7 @@ export const noPolicy: Timed<ToolRules> = {
 export const unmodified: Timed<Modification> = { kind: 'unchanged', took: 0 };
 
 /** The result of a MODIFY that was not filled in. */
-export const noModification: Timed<Modification> = {
+const noModification: Timed<Modification> = {
   kind: 'refused',
   refusal: governanceFailed('MODIFY was not consulted'),
   took: 0,
