@@ -20,7 +20,6 @@ const refundTask = holdpoint.taskMachine.provide({
     govern: holdpoint.toolCallMachine.provide({
       actions: {
         consultPolicy: assign({ rules: { ...holdpoint.ungoverned, defer, took: 0 } }),
-        modifyCall: assign({ modification: { kind: 'unchanged', took: 0 } }),
       },
       actors: { identify: fromPromise<string, holdpoint.IdentifyInput>(async () => argsSha256) },
     }),
