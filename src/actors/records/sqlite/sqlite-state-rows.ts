@@ -14,11 +14,17 @@ export class SqliteStateRows implements StateRows {
     this.#sql = prepare(database);
   }
 
-  /** Adds states of a task, within the transaction that saves it. */
-  add(taskId: string, entered: readonly EnteredState[]): void {
-    const row = this.#sql.add.get(taskId, entered.length, writeStates(entered));
-    const last = Number(row?.['first']) + entered.length - 1;
+  /**
+   * Adds states of a task, within the transaction that saves it; returns the number of states that it has entered.
+   *
+   * @param before the number of states that it had entered
+   */
+  add(taskId: string, before: number, entered: readonly EnteredState[]): number {
+    if (entered.length === 0) return before;
+    this.#sql.add.run(taskId, before + 1, entered.length, writeStates(entered));
+    const last = before + entered.length;
     if (last > mostStates) this.#sql.trim.run(taskId, last - mostStates + 1);
+    return last;
   }
 
   /** Returns the states that a task has entered, oldest first. */
@@ -36,9 +42,7 @@ export class SqliteStateRows implements StateRows {
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
-    add: sql(`INSERT INTO task_states (task_id, first, entered, states)
-      VALUES (?1, coalesce((SELECT first + entered FROM task_states WHERE task_id = ?1
-        ORDER BY first DESC LIMIT 1), 1), ?2, ?3) RETURNING first`),
+    add: sql('INSERT INTO task_states (task_id, first, entered, states) VALUES (?, ?, ?, ?)'),
     trim: sql(
       'DELETE FROM task_states WHERE task_id = ?1 AND first > 1 AND first + entered - 1 <= ?2',
     ),

@@ -295,9 +295,11 @@ export class SqliteStore implements TaskStore {
         write();
       });
     } catch (error) {
+      this.rows.rollBack();
       this.#audit.rollBack();
       throw error;
     }
+    this.rows.commit();
     this.#publish(this.#audit.committed());
   }
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { OpenHoldState } from '../../../machines/domain/hold.ts';
-import type { Owner, Task, TaskState } from '../../../machines/domain/task.ts';
+import { isFinal, type Owner, type Task, type TaskState } from '../../../machines/domain/task.ts';
 import { isHoldDue } from '../store/hold-write.ts';
 import { countOpenHolds } from '../store/open-holds.ts';
 import { columnsOfOwner } from '../store/task-owners.ts';
@@ -27,7 +27,7 @@ import { SqliteSessionRows } from './sqlite-session-rows.ts';
 import { SqliteStateRows } from './sqlite-state-rows.ts';
 import { SqliteTaskListing } from './sqlite-task-listing.ts';
 import { StateCounts } from './state-counts.ts';
-import { type PartColumns, TaskParts, valuesSql } from './task-parts.ts';
+import { TaskParts, valuesSql } from './task-parts.ts';
 
 const final = `('completed', 'failed', 'canceled')`;
 
@@ -47,6 +47,8 @@ export class SqliteTaskRows implements TaskRows {
   readonly #parts: TaskParts;
   /** Statements by the columns that they set. */
   readonly #updates = new Map<string, StatementSync>();
+  /** The small columns of unfinished tasks as this process wrote them last, the newest last. */
+  readonly #written = new Map<string, Before>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -64,27 +66,55 @@ export class SqliteTaskRows implements TaskRows {
    * nothing otherwise.
    */
   write(change: TaskChange): boolean {
-    const { sent = [], entered = [], task } = change;
+    const { sent = [], task } = change;
     const taken = sent.filter((message) => this.messages.take(message, task.id));
-    if (taken.length === sent.length && this.#put(change)) {
-      if (entered.length > 0) this.states.add(task.id, entered);
-      return true;
-    }
+    if (taken.length === sent.length && this.#put(change)) return true;
     for (const message of taken) this.messages.drop(message, task.id);
     return false;
   }
 
+  /** Notes that the written changes are committed. */
+  commit(): void {
+    this.#counts.commit();
+  }
+
+  /** Forgets the written changes, which are not committed. */
+  rollBack(): void {
+    this.#counts.rollBack();
+    this.#written.clear();
+  }
+
   #put(change: TaskChange): boolean {
-    const { task, expected, outcomes = [] } = change;
+    const { task, expected, entered = [], outcomes = [] } = change;
     const { columns, shared } = rowOf(change);
-    const before =
-      expected === 0 ? null : (this.#sql.before.get(task.id, expected) as Before | undefined);
+    const before = expected === 0 ? null : this.#before(task.id, expected);
     if (before === undefined) return false;
     const position = before === null ? this.#insert(columns) : this.#update(columns, before);
     if (position === null) return false;
     this.#parts.put(task, { position, shared }, before, columns);
     this.#parts.addOutcomes(outcomes);
+    const states = this.states.add(task.id, before?.states ?? 0, entered);
+    this.#counts.move(before?.state ?? null, task.state);
+    this.#remember(columns, position, states);
     return true;
+  }
+
+  /** Returns what the row has before a change; `undefined` if it has another revision. */
+  #before(id: string, expected: number): Before | undefined {
+    const written = this.#written.get(id);
+    if (written?.revision === expected) return written;
+    return this.#sql.before.get(id, expected) as Before | undefined;
+  }
+
+  #remember(columns: TaskColumns, position: number, states: number): void {
+    const { task: _, snapshot: __, contents: ___, ...kept } = columns;
+    const { id, state } = kept;
+    this.#written.delete(id);
+    if (isFinal(state)) return;
+    this.#written.set(id, { ...kept, position, states });
+    if (this.#written.size <= mostWritten) return;
+    const [oldest] = this.#written.keys();
+    this.#written.delete(oldest as string);
   }
 
   #insert(columns: TaskColumns): number | null {
@@ -94,18 +124,23 @@ export class SqliteTaskRows implements TaskRows {
     return Number(changes) === 1 ? Number(lastInsertRowid) : null;
   }
 
-  /** Sets the columns that differ, because each index of a column that is set is written again. */
-  #update(columns: TaskColumns, before: Before): number {
+  /**
+   * Sets the columns that differ, because each index of a column that is set is written again. Returns `null` if another
+   * process changed the row.
+   */
+  #update(columns: TaskColumns, before: Before): number | null {
     const set = names.filter((name) => before[name] !== columns[name]);
     const key = set.join();
     const update =
       this.#updates.get(key) ??
       this.#database.prepare(
-        `UPDATE tasks SET ${set.map((name) => `${name} = ?`).join(', ')} WHERE position = ?`,
+        `UPDATE tasks SET ${set.map((name) => `${name} = ?`).join(', ')}
+          WHERE position = ? AND id = ? AND revision = ?`,
       );
     this.#updates.set(key, update);
-    update.run(...set.map((name) => columns[name] ?? null), before.position);
-    return before.position;
+    const { position, id, revision } = before;
+    const { changes } = update.run(...set.map((name) => columns[name]), position, id, revision);
+    return Number(changes) === 1 ? position : null;
   }
 
   async read(id: string): Promise<StoredTask | undefined> {
@@ -204,30 +239,25 @@ export class SqliteTaskRows implements TaskRows {
 
   /** Deletes up to `limit` final tasks that ended before a time; returns how many. */
   deleteEnded(before: number, limit: number): number {
-    const gone = this.#sql.deleteEnded
-      .all(before, limit)
-      .map(({ position, id }) => ({ position: Number(position), id: String(id) }));
+    const rows = this.#sql.deleteEnded.all(before, limit);
+    const gone = rows.map(({ position, id }) => ({ position: Number(position), id: String(id) }));
+    for (const { state } of rows) this.#counts.move(state as TaskState, null);
+    this.#counts.commit();
     if (gone.length > 0) this.#parts.delete(gone);
     return gone.length;
   }
 }
 
-/** The small columns of a row before a change. */
-type Before = Partial<TaskColumns> & PartColumns & { position: number };
+/** The small columns of a row before a change, and the number of states that its task has entered. */
+type Before = Partial<TaskColumns> &
+  Pick<TaskColumns, SmallColumn> & { position: number; states: number };
 
-const compared = [
-  ...['id', 'state', 'changed_at', 'deadline_at', 'deferral_id', 'machine_version'],
-  ...[
-    'started_call',
-    'context_id',
-    'approvers',
-    'owner_org',
-    'owner',
-    'expires_at',
-    'open_hold',
-    'has_values',
-  ],
-] as const satisfies (keyof TaskColumns)[];
+type SmallColumn = Exclude<keyof TaskColumns, 'task' | 'snapshot' | 'contents'>;
+
+const small = names.filter((name) => !['task', 'snapshot', 'contents'].includes(name));
+
+/** Maximum of rows that are remembered; others are read before their change. */
+const mostWritten = 1_000;
 
 /** Counts a store's unfinished tasks that this release cannot resume, by chart version. */
 export function ofOtherReleases(database: DatabaseSync): StrangeTasks[] {
@@ -245,7 +275,9 @@ function prepare(database: DatabaseSync) {
   return {
     insert: sql(`INSERT INTO tasks (${names.join(', ')})
       VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`),
-    before: sql(`SELECT position, ${compared.join(', ')} FROM tasks WHERE id = ? AND revision = ?`),
+    before: sql(`SELECT position, ${small.join(', ')},
+      coalesce((SELECT first + entered - 1 FROM task_states WHERE task_id = tasks.id
+        ORDER BY first DESC LIMIT 1), 0) AS states FROM tasks WHERE id = ? AND revision = ?`),
     read: sql(`SELECT ${storedColumns(valuesSql)}
       FROM tasks WHERE id = ?`),
     find: sql(`SELECT ${wholeColumns(valuesSql)} FROM tasks WHERE id = ?`),
@@ -268,6 +300,6 @@ function prepare(database: DatabaseSync) {
     dueHolds: sql(`SELECT id FROM tasks WHERE ${isHoldDue}`),
     deleteEnded: sql(`DELETE FROM tasks WHERE position IN (
       SELECT position FROM tasks WHERE state IN ${final} AND changed_at < ? LIMIT ?)
-      RETURNING position, id`),
+      RETURNING position, id, state`),
   };
 }

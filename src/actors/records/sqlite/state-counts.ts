@@ -4,46 +4,48 @@ import type { TaskState } from '../../../machines/domain/task.ts';
 type Counts = Partial<Record<TaskState, number>>;
 
 /**
- * Counts the tasks of a store by state. The first count reads every task; from then on triggers of this connection, the
- * only one that writes, keep the counts in memory and in the transaction of each change.
+ * Counts the tasks of a store by state. The first count reads every task; from then on the changes of this process, the
+ * only one that writes, keep the counts.
  */
 export class StateCounts {
   readonly #database: DatabaseSync;
-  #read: (() => Counts) | null = null;
+  #counts: Counts | null = null;
+  /** The moves of the open transaction. */
+  #open: [from: TaskState | null, to: TaskState | null][] = [];
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
-  /** Returns the number of tasks by state; states without tasks are omitted. */
+  /** Returns the number of tasks by state; states without tasks are omitted. Never called within a transaction. */
   now(): Counts {
-    this.#read ??= this.#begin();
-    return this.#read();
+    this.#counts ??= this.#read();
+    return Object.fromEntries(Object.entries(this.#counts).filter(([, tasks]) => tasks > 0));
   }
 
-  #begin(): () => Counts {
-    // Otherwise each change could write a temporary file.
-    this.#database.exec('PRAGMA temp_store = MEMORY');
-    // Nothing of the file is written, so that a full disk can be counted too.
-    this.#database.exec(schema);
-    const counted = this.#database.prepare('SELECT state, tasks FROM state_counts WHERE tasks > 0');
-    return () =>
-      Object.fromEntries(
-        counted.all().map((row) => [String(row['state']), Number(row['tasks'])]),
-      ) as Counts;
+  /** Moves a task from one state to another; `null` stands for no task. */
+  move(from: TaskState | null, to: TaskState | null): void {
+    if (this.#counts !== null && from !== to) this.#open.push([from, to]);
+  }
+
+  /** Counts the moves of the committed transaction. */
+  commit(): void {
+    const counts = this.#counts ?? {};
+    for (const [from, to] of this.#open) {
+      if (from !== null) counts[from] = (counts[from] ?? 0) - 1;
+      if (to !== null) counts[to] = (counts[to] ?? 0) + 1;
+    }
+    this.#open = [];
+  }
+
+  /** Drops the moves of the transaction. */
+  rollBack(): void {
+    this.#open = [];
+  }
+
+  #read(): Counts {
+    const sql = 'SELECT state, count(*) AS tasks FROM tasks GROUP BY state';
+    const rows = this.#database.prepare(sql).all();
+    return Object.fromEntries(rows.map(({ state, tasks }) => [String(state), Number(tasks)]));
   }
 }
-
-const added = `INSERT INTO state_counts VALUES (NEW.state, 1)
-  ON CONFLICT (state) DO UPDATE SET tasks = tasks + 1`;
-const removed = 'UPDATE state_counts SET tasks = tasks - 1 WHERE state = OLD.state';
-
-/** May run again after a failure. Nothing else uses the connection meanwhile. */
-const schema = `
-  CREATE TEMP TABLE IF NOT EXISTS state_counts (state TEXT PRIMARY KEY, tasks INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TEMP TRIGGER IF NOT EXISTS count_new_task AFTER INSERT ON main.tasks BEGIN ${added}; END;
-  CREATE TEMP TRIGGER IF NOT EXISTS count_deleted_task AFTER DELETE ON main.tasks BEGIN ${removed}; END;
-  CREATE TEMP TRIGGER IF NOT EXISTS count_changed_task AFTER UPDATE OF state ON main.tasks
-    WHEN OLD.state <> NEW.state BEGIN ${removed}; ${added}; END;
-  DELETE FROM state_counts;
-  INSERT INTO state_counts SELECT state, count(*) FROM main.tasks GROUP BY state;`;

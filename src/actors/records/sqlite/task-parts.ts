@@ -38,7 +38,7 @@ export class TaskParts {
     now: PartColumns,
   ): void {
     if (now.approvers !== (before?.approvers ?? null)) {
-      if (before !== null) this.#sql.dropApprovers.run(position);
+      if (before !== null && before.approvers !== null) this.#sql.dropApprovers.run(position);
       if (now.approvers !== null) this.#sql.addApprovers.run(now.approvers, position);
     }
     const waited = before?.deferral_id ?? null;
