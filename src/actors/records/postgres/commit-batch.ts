@@ -2,7 +2,6 @@ import type { TaskState } from '../../../machines/domain/task.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import type { TaskWrite } from '../store/task-store.ts';
-import type { JobWriter } from './job-writer.ts';
 
 /** The content of one commit. */
 export interface Batch {
@@ -15,8 +14,8 @@ export interface Batch {
   checkpointAt: string | null;
 }
 
-/** Ports for writing a commit. */
-export interface CommitPorts {
+/** Settings of the commits of a daemon. */
+export interface CommitSettings {
   replica: string;
   /** Notification channel that informs other daemons of the commit. */
   channel: string;
@@ -27,19 +26,56 @@ export interface CommitPorts {
   acceptsCopy: boolean;
   chain: boolean;
   signer: LineSigner | null;
-  jobs: JobWriter;
+}
+
+/** A statement of a commit. */
+export interface Statement {
+  text: string;
+  values: unknown[];
+  /** True for SQL that the server plans at each use, for the given values. */
+  isPlannedAnew?: boolean;
+}
+
+/** Position of the shared log, and number of the last change. */
+export interface Head {
+  events: number;
+  hash: string;
+  checkpointed: number;
+  changes: number;
 }
 
 /** State of a task before the commit. */
 export interface Before {
-  id: string;
   revision: number;
   state: TaskState;
   deadline_at: number | null;
   deferral_id: string | null;
   approvers: string | null;
-  task: string;
   has_values: number;
-  /** The shared values of `task`. */
-  shared: string | null;
+  /** JSON of the owner data while its call is held; `null` for a task that does not wait. */
+  waited: string | null;
 }
+
+/** State of the store before the commit. */
+export interface Ground {
+  head: Head;
+  before: ReadonlyMap<string, Before>;
+  /** The task of each message. */
+  ledTo: ReadonlyMap<string, string>;
+}
+
+/**
+ * Returns a statement that fails with `overtaken` unless the given query, which changes rows, returns as many rows as its
+ * last parameter says.
+ */
+export function exactly({ values, ...statement }: Statement, rows: number): Statement {
+  const { text } = statement;
+  return {
+    ...statement,
+    text: `WITH done AS (${text}) SELECT 1 / (count(*) = $${values.length + 1})::int FROM done`,
+    values: [...values, rows],
+  };
+}
+
+/** SQLSTATE of `exactly`, a division by zero: the store is not as the commit expected. */
+export const overtaken = '22012';

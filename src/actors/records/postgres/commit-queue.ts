@@ -1,9 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { PoolClient } from 'pg';
 import { messageOf } from '../../../machines/message-of.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Log } from '../../ports/log.ts';
-import type { LineSigner } from '../log/line-signer.ts';
 import { rowOf } from '../store/task-row.ts';
 import {
   ConflictError,
@@ -11,21 +9,14 @@ import {
   UnrecordedError,
   UnsavableError,
 } from '../store/task-store.ts';
-import type { Batch } from './commit-batch.ts';
+import type { Batch, CommitSettings } from './commit-batch.ts';
 import type { JobWriter } from './job-writer.ts';
 import { OutageNotice } from './outage-notice.ts';
-import { writeCommit } from './postgres-commit.ts';
+import { CommitWriter } from './postgres-commit.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { isServerGone, isUnkeepable } from './server-failure.ts';
 
-export interface CommitQueueOptions {
-  replica: string;
-  channel: string;
-  schema: string;
-  tables: number;
-  acceptsCopy: boolean;
-  chain: boolean;
-  signer: LineSigner | null;
+export interface CommitQueueOptions extends CommitSettings {
   log: Log;
   onCommitted: () => void;
   /** Receives the duration of each commit in milliseconds, outages included. */
@@ -60,22 +51,18 @@ interface Loose {
 /** Initial and maximum pause between two attempts of a commit, in milliseconds. */
 const pause = { first: 50, most: 2_000 };
 
-/** Time after which an empty commit probes a database that has refused one, in milliseconds. */
-const tryAgain = 1_000;
-
 /** Maximum saves of one commit: after a long outage it must stay within the statement timeout. */
 const mostSaves = 500;
 
-/** No jobs are written before the engine is attached. */
-const noJobs: JobWriter = { write: async () => undefined };
+/** Time after which an empty commit probes a database that has refused one, in milliseconds. */
+const tryAgain = 1_000;
 
 /**
  * Commits of one daemon, one at a time; changes that arrive during a commit are batched into the next. During a
  * database outage nothing is refused: changes are committed exactly once when the database is back.
  */
 export class CommitQueue {
-  jobs: JobWriter = noJobs;
-  readonly #database: PostgresDatabase;
+  readonly #writer: CommitWriter;
   readonly #options: CommitQueueOptions;
   readonly #outage: OutageNotice;
   #saves = new Map<string, PendingSave>();
@@ -93,7 +80,7 @@ export class CommitQueue {
   #hurry: () => void = () => undefined;
 
   constructor(database: PostgresDatabase, options: CommitQueueOptions) {
-    this.#database = database;
+    this.#writer = new CommitWriter(database, options);
     this.#options = options;
     this.#outage = new OutageNotice({
       log: options.log,
@@ -101,6 +88,11 @@ export class CommitQueue {
       ends: 'store: commits wait no more',
       explain: (error) => database.explain(error),
     });
+  }
+
+  /** Sets the writer of the jobs of each commit from now on. */
+  useJobs(jobs: JobWriter): void {
+    this.#writer.jobs = jobs;
   }
 
   /** Number of changes refused because another process committed first. */
@@ -232,10 +224,10 @@ export class CommitQueue {
   /** Commits exactly once, with as many attempts as needed; returns the ids of the refused tasks. */
   async #commit(content: Omit<Batch, 'number'>): Promise<string[]> {
     this.#number += 1;
-    const batch = { ...content, number: this.#number };
+    const batch: Batch = { ...content, number: this.#number };
     for (let wait = pause.first, isUnsure = false; ; wait = Math.min(wait * 2, pause.most)) {
       try {
-        const refused = await this.#write(batch, isUnsure);
+        const refused = await this.#writer.write(batch, isUnsure);
         this.#failure = null;
         this.#outage.worked();
         return refused;
@@ -250,28 +242,6 @@ export class CommitQueue {
         });
       }
     }
-  }
-
-  #write(batch: Batch, isUnsure: boolean): Promise<string[]> {
-    const ports = { ...this.#options, jobs: this.jobs };
-    return this.#database.transaction(
-      async (client) =>
-        (isUnsure ? await this.#committed(client) : null) ??
-        (await writeCommit(client, batch, ports)),
-    );
-  }
-
-  /**
-   * Returns the tasks refused by the last commit if the commit did succeed; `null` if it did not. A commit still in
-   * progress holds the row lock, so this waits for it.
-   */
-  async #committed(client: PoolClient): Promise<string[] | null> {
-    const { rows } = await client.query<{ commits: number; refused: string }>(
-      'SELECT commits, refused FROM replicas WHERE id = $1 FOR UPDATE',
-      [this.#options.replica],
-    );
-    const [row] = rows;
-    return row?.commits === this.#number ? (JSON.parse(row.refused) as string[]) : null;
   }
 
   #fail(error: unknown): void {

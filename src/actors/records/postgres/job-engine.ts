@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto';
 import type { Db, Job, PgBoss } from 'pg-boss';
 import { messageOf } from '../../../machines/message-of.ts';
 import type { Log } from '../../ports/log.ts';
+import { exactly, type Statement } from './commit-batch.ts';
 import { HeldJobs } from './held-jobs.ts';
 import { deadlineId, workId } from './job-ids.ts';
 import { checkpoints, deadlines, retention, startEngine, works } from './job-queues.ts';
-import type { JobChanges, JobTransaction, JobWriter } from './job-writer.ts';
+import type { JobChanges, JobWriter } from './job-writer.ts';
 import { OutageNotice } from './outage-notice.ts';
 
 /** Callbacks of the job engine; the engine may call each one on any daemon. */
@@ -115,13 +116,28 @@ export class JobEngine implements JobWriter {
     }));
   }
 
-  async write(transaction: JobTransaction, changes: JobChanges): Promise<void> {
-    const { begun, ended } = changes;
-    const db = transaction as Db;
-    if (ended.length > 0) await this.#boss.deleteJob(works, ended.map(workId), { db });
-    if (begun.length > 0) await this.#begin(begun, db);
-    await this.#setDeadlines(changes.deadlines, db);
+  async statements(
+    { begun, ended, deadlines: changed }: JobChanges,
+    mayRemain: boolean,
+  ): Promise<Statement[]> {
+    const statements: Statement[] = [];
+    // The engine writes its statements; the commit sends them with its own.
+    const db: Db = {
+      executeSql: async (text, values = []) => {
+        statements.push({ text, values, isPlannedAnew: true });
+        return { rows: [{ count: 0 }] };
+      },
+    };
+    const gone = mayRemain ? [...ended, ...begun] : ended;
+    if (gone.length > 0) await this.#boss.deleteJob(works, gone.map(workId), { db });
+    if (begun.length > 0) await this.#give(begun, db, statements);
+    await this.#setDeadlines(changed, db);
+    return statements;
+  }
+
+  committed({ begun, ended }: JobChanges): void {
     this.#held.end(ended.map(workId));
+    this.#held.begin(begun.map((task) => ({ id: workId(task), retryCount: 0 })));
   }
 
   /** Starts accepting work. */
@@ -164,23 +180,17 @@ export class JobEngine implements JobWriter {
     await this.#boss.stop({ graceful: false, close: false });
   }
 
-  async #begin(begun: readonly string[], db: Db): Promise<void> {
-    const given = await this.#give(begun, db);
-    if (given.length === begun.length) return this.#held.begin(given);
-    // A job with the same id remained, such as that of the dead daemon whose task is taken over.
-    await this.#boss.deleteJob(works, begun.map(workId), { db });
-    this.#held.begin(await this.#give(begun, db));
-  }
-
-  /** Creates jobs and assigns them to this daemon; existing job ids are skipped. */
-  async #give(tasks: readonly string[], db: Db): Promise<Job<JobData>[]> {
+  /** Creates jobs and assigns them to this daemon. */
+  async #give(tasks: readonly string[], db: Db, statements: Statement[]): Promise<void> {
     const { replica } = this.#options;
     // A unique priority: the jobs are invisible until fetched, and the fetch below returns no others.
     const priority = randomInt(1, 2 ** 31 - 1);
     const jobs = tasks.map((task) => ({ id: workId(task), data: { task, replica }, priority }));
-    await this.#boss.insert(works, jobs, { db });
+    await this.#boss.insert(works, jobs, { db, returnId: true });
+    // The engine skips ids that exist; here none may.
+    statements.push(exactly(statements.pop() as Statement, jobs.length));
     const claim = { minPriority: priority, maxPriority: priority, batchSize: jobs.length, db };
-    return this.#boss.fetch<JobData>(works, claim);
+    await this.#boss.fetch<JobData>(works, claim);
   }
 
   async #setDeadlines(changes: JobChanges['deadlines'], db: Db): Promise<void> {

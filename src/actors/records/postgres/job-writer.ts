@@ -1,3 +1,5 @@
+import type { Statement } from './commit-batch.ts';
+
 /** The parts of a commit that affect jobs. */
 export interface JobChanges {
   /** Tasks that this daemon starts running with this commit. */
@@ -8,12 +10,14 @@ export interface JobChanges {
   deadlines: readonly { id: string; at: number | null }[];
 }
 
-/** The connection of an open transaction. */
-export interface JobTransaction {
-  executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-}
-
 /** Writes the jobs of a commit inside its transaction, so both take effect together or not at all. */
 export interface JobWriter {
-  write(transaction: JobTransaction, changes: JobChanges): Promise<void>;
+  /**
+   * Returns the statements of a commit.
+   *
+   * @param mayRemain true if jobs of the begun tasks may exist, such as those of a dead daemon whose tasks are taken over
+   */
+  statements(changes: JobChanges, mayRemain: boolean): Promise<Statement[]>;
+  /** Handles a commit that is on disk. */
+  committed(changes: JobChanges): void;
 }

@@ -6,7 +6,7 @@ import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 /** A store shared by several daemons, with the engine that distributes their work. */
 export interface SharedStore {
   store: PostgresStore;
-  engine: Pick<JobEngine, 'start' | 'stop' | 'takeovers' | 'release' | 'counts' | 'write'>;
+  engine: Pick<JobEngine, 'start' | 'stop' | 'takeovers' | 'release' | 'counts' | 'statements'>;
 }
 
 /** Opens the PostgreSQL store of an agent and joins its daemons. Throws StoreError. */

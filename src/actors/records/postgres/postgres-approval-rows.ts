@@ -80,7 +80,7 @@ export class PostgresApprovalRows implements ApprovalRows {
     if (writes.length === 0) return;
     const kept = new Map<number, object>();
     const refs = new Map<number, MessageRef | null>();
-    const values: Parameters<typeof addValues>[1][number][] = [];
+    const values: Parameters<typeof addValues>[0][number][] = [];
     for (const { position, version, ref, told, isClosed } of writes) {
       // Of two writes of one row the later wins; without a `ref` it keeps that of the earlier.
       const place = ref ?? refs.get(position) ?? null;
@@ -98,7 +98,7 @@ export class PostgresApprovalRows implements ApprovalRows {
         told: isClosed ? null : column.json,
       });
     }
-    await addValues((sql, all) => this.#database.query(sql, all), values);
+    for (const { text, values: all } of addValues(values)) await this.#database.query(text, all);
     await this.#database.query(
       `UPDATE approval_notices AS n SET ref = coalesce(x.ref, n.ref), told = x.told,
         is_closed = x.is_closed, is_posted = n.is_posted OR x.ref IS NOT NULL,

@@ -212,7 +212,7 @@ export class PostgresStore implements TaskStore {
 
   /** Sets the engine that writes the jobs of every commit from now on. */
   useJobs(jobs: JobWriter): void {
-    this.#queue.jobs = jobs;
+    this.#queue.useJobs(jobs);
   }
 
   /**

@@ -95,10 +95,8 @@ async function writeDeadlines(
   );
   for (let start = 0; start < deadlines.length; start += together) {
     const some = deadlines.slice(start, start + together);
-    await database.transaction((client) => {
-      const executeSql = (text: string, values?: unknown[]) => client.query(text, values);
-      return engine.write({ executeSql }, { begun: [], ended: [], deadlines: some });
-    });
+    const changes = { begun: [], ended: [], deadlines: some };
+    await database.pipelined([], () => engine.statements(changes, true));
   }
 }
 

@@ -14,11 +14,11 @@ it('an ended wait finds its notices by index, however many there are', async () 
   await keepTasks(store, [aTask({ state: 'deferred', stage: 'asked', deferral: aDeferral() })]);
   const query = vi.spyOn(pg.Client.prototype, 'query');
   await keepTasks(store, [aTask({ revision: 2, state: 'canceled' })]);
-  const sent = query.mock.calls as unknown as [string, unknown[]][];
+  const sent = query.mock.calls as unknown as [{ text: string; values: unknown[] }][];
   query.mockRestore();
   const plans = sent
-    .filter(([text]) => String(text).startsWith('UPDATE approval_notices'))
-    .map(async ([text, values]) => {
+    .filter(([{ text }]) => text.startsWith('UPDATE approval_notices'))
+    .map(async ([{ text, values }]) => {
       const plan = await store.database.query(`EXPLAIN ${text}`, values);
       return plan.map((row) => String(row['QUERY PLAN'])).join('\n');
     });
