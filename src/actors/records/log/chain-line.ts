@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import { maximumLineBytes } from './chain-format.ts';
 import type { LineSigner } from './line-signer.ts';
-import { recordableLine } from './recordable.ts';
+import { recordableObject } from './recordable.ts';
 
 /** A line of the log with the `prev_hash` of the next line. */
 export interface ChainedLine {
@@ -34,13 +34,13 @@ export function chainLine(
     sig: undefined as string | undefined,
   };
   const maximum = signer === null ? maximumLineBytes : maximumLineBytes - signatureBytes;
-  let text = recordableLine(line);
+  let text = recordableObject(line);
   const size = sizeAbove(maximum, text);
   if (size !== null) {
     line.fields = { cut: `fields left out: the line had ${size} bytes` };
-    text = recordableLine(line);
+    text = recordableObject(line);
   }
-  if (signer !== null) text = recordableLine({ ...line, sig: signer.sign(Buffer.from(text)) });
+  if (signer !== null) text = recordableObject({ ...line, sig: signer.sign(Buffer.from(text)) });
   return { line: text, hash: hash('sha256', text, 'hex') };
 }
 

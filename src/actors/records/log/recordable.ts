@@ -43,12 +43,8 @@ function recordable(value: unknown, depth: number): string | undefined {
   }
 }
 
-/** Returns the JSON of a line; empty members are omitted. */
-export function recordableLine(line: object): string {
-  return recordableObject(line, 1);
-}
-
-function recordableObject(value: object, depth: number): string {
+/** Returns the JSON of an object; a line, which has depth 1, omits empty members. */
+export function recordableObject(value: object, depth = 1): string {
   const members = value as Record<string, unknown>;
   const keys = Object.keys(value);
   const renamed = keys.every(isPlain) ? null : recordableNames(members);

@@ -55,6 +55,8 @@ export class AuditFile {
   #next: AuditHead;
   /** The bytes of the open transaction. */
   #appended: Uint8Array | null = null;
+  /** Length of the file before which the outbox has no lines; `null` if it is not known. */
+  #released: number | null = null;
   /** True while the outbox has lines of a file that is archived. */
   #isArchived = false;
   /** Time of a requested checkpoint that is not written yet. */
@@ -232,6 +234,7 @@ export class AuditFile {
   rollBack(): void {
     this.#next = this.#head;
     this.#appended = null;
+    this.#released = null;
   }
 
   /** Syncs the lines to disk; the next commit releases them from the outbox. Rejects when the disk refuses. */
@@ -278,8 +281,10 @@ export class AuditFile {
 
   #write(bytes: Uint8Array, next: AuditHead): void {
     const { first, bytes: offset } = this.#head;
+    const synced = this.#file.syncedOf(first);
     if (this.#isArchived) this.#rows.releaseAll();
-    else this.#rows.releaseLines(first, this.#file.syncedOf(first));
+    else if (synced !== this.#released) this.#rows.releaseLines(first, synced);
+    this.#released = synced;
     this.#rows.keep(offset, bytes);
     this.#rows.advance(next);
     this.#next = next;

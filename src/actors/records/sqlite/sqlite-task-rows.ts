@@ -108,19 +108,16 @@ export class SqliteTaskRows implements TaskRows {
 
   #remember(columns: TaskColumns, position: number, states: number): void {
     const { task: _, snapshot: __, contents: ___, ...kept } = columns;
-    const { id, state } = kept;
-    this.#written.delete(id);
-    if (isFinal(state)) return;
-    this.#written.set(id, { ...kept, position, states });
-    if (this.#written.size <= mostWritten) return;
-    const [oldest] = this.#written.keys();
-    this.#written.delete(oldest as string);
+    this.#written.delete(kept.id);
+    if (isFinal(kept.state)) return;
+    this.#written.set(kept.id, { ...kept, position, states });
+    const [oldest = ''] = this.#written.keys();
+    if (this.#written.size > mostWritten) this.#written.delete(oldest);
   }
 
   #insert(columns: TaskColumns): number | null {
-    const { changes, lastInsertRowid } = this.#sql.insert.run(
-      ...names.map((name) => columns[name]),
-    );
+    const values = names.map((name) => columns[name]);
+    const { changes, lastInsertRowid } = this.#sql.insert.run(...values);
     return Number(changes) === 1 ? Number(lastInsertRowid) : null;
   }
 
