@@ -16,6 +16,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     mayHold: () => false,
     isConditional: () => false,
     readsHistory: () => false,
+    isFixed: () => false,
     credentialOf: () => null,
     modify: () => ({ kind: 'unchanged' }),
     shown: (args) => args,

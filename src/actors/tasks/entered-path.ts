@@ -1,6 +1,5 @@
-import type { EventObject, InspectedMicrostepEvent, SnapshotFrom, StateValue } from 'xstate';
-import { type EnteredState, pathOf, wordOfEvent } from '../../machines/task/entered-state.ts';
-import type { taskMachine } from '../../machines/task/task-machine.ts';
+import type { StateValue } from 'xstate';
+import { type EnteredState, pathOf } from '../../machines/task/entered-state.ts';
 
 /**
  * The innermost chart states entered since the task's last commit, with their events, including states left again
@@ -26,17 +25,6 @@ export class EnteredPath {
     if (state === this.#state) return;
     this.#state = state;
     this.#entered.push({ state, event: event(), at });
-  }
-
-  /** Processes a transition of the chart at a time in epoch milliseconds. */
-  moved(
-    { snapshot, event, _transitions: [transition] }: InspectedMicrostepEvent,
-    at: number,
-  ): void {
-    const { value } = snapshot as SnapshotFrom<typeof taskMachine>;
-    const { type } = event as EventObject;
-    const declared: unknown = transition?.eventType;
-    this.see(value, () => wordOfEvent(type, typeof declared === 'string' ? declared : type), at);
   }
 
   /** Returns and clears the states entered since the last call. */

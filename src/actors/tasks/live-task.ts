@@ -1,4 +1,4 @@
-import type { ActorRefFrom, InspectedMicrostepEvent, StateValue } from 'xstate';
+import type { ActorRefFrom, AnyActorRef, SnapshotFrom, StateValue } from 'xstate';
 import type { TaskFact } from '../../machines/domain/facts.ts';
 import {
   isFinal,
@@ -8,7 +8,7 @@ import {
 } from '../../machines/domain/task.ts';
 import { newOutcomes } from '../../machines/task/decided-calls.ts';
 import { describeCrash, describeTask, stateOf } from '../../machines/task/describe-task.ts';
-import { causes } from '../../machines/task/entered-state.ts';
+import { causes, wordOfEvent } from '../../machines/task/entered-state.ts';
 import * as factOf from '../../machines/task/fact-of.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
 import { limitReached } from '../../machines/task/limits.ts';
@@ -37,6 +37,8 @@ import { RunMeasures } from './run-measures.ts';
 
 /** The actor of one task. */
 export type TaskActor = ActorRefFrom<typeof taskMachine>;
+
+export type TaskSnapshot = SnapshotFrom<typeof taskMachine>;
 
 export interface LiveTaskPorts {
   store: TaskStore;
@@ -70,6 +72,7 @@ export interface Saved {
  */
 export class LiveTask {
   readonly id: string;
+  #isAlone = false;
   /** Trace of the run while it is live. */
   readonly trace: RunTrace;
   readonly #ports: LiveTaskPorts;
@@ -122,15 +125,8 @@ export class LiveTask {
 
   set actor(actor: TaskActor) {
     this.#actor = actor;
-    actor.subscribe({
-      next: (snapshot) => {
-        const at = this.#ports.clock.now();
-        this.#states.see(snapshot, at);
-        this.#busy.see(snapshot, at);
-      },
-      // The registry handles errors.
-      error: () => undefined,
-    });
+    // The registry handles errors.
+    actor.subscribe({ error: () => undefined });
   }
 
   /** Records the state in which a stored snapshot, migrated to the current chart, resumes. */
@@ -138,11 +134,14 @@ export class LiveTask {
     this.#path.see(value, () => causes.resumed, this.#ports.clock.now());
   }
 
-  /** Processes a transition of the chart. */
-  moved(step: InspectedMicrostepEvent): void {
+  /** Processes the state of the chart after an event. */
+  moved(snapshot: TaskSnapshot, event: string, actor: AnyActorRef = this.actor): void {
     // A stopped actor's id may have been reused.
-    if (this.#actor !== null && step.actorRef !== this.#actor) return;
-    this.#path.moved(step, this.#ports.clock.now());
+    if (this.#actor !== null && actor !== this.#actor) return;
+    const at = this.#ports.clock.now();
+    this.#path.see(snapshot.value, () => wordOfEvent(event), at);
+    this.#states.see(snapshot, at);
+    this.#busy.see(snapshot, at);
   }
 
   /** Egress scope of this run. */
@@ -174,6 +173,15 @@ export class LiveTask {
     if (status !== 'active' || busy === 0) return;
     if (limitReached(context.spent, context.run.limits, busy) !== 'time') return;
     this.actor.send({ type: 'time.passed', at, busy });
+  }
+
+  set isAlone(isAlone: boolean) {
+    this.#isAlone = isAlone;
+  }
+
+  /** True while no other task can be in the session: it is new, and nobody has received its id. */
+  get isAlone(): boolean {
+    return this.#isAlone && this.#committed === null;
   }
 
   /** True while a commit is pending. */

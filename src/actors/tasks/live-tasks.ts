@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createActor, type InspectionEvent, type Observer } from 'xstate';
 import { isFinal, type Task } from '../../machines/domain/task.ts';
+import { causes } from '../../machines/task/entered-state.ts';
 import { isKnownVersion } from '../../machines/task/snapshot-steps.ts';
 import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
@@ -17,7 +18,7 @@ import {
 import { SystemError, shuttingDown } from '../system-error.ts';
 import { claimed, isStandingStill } from './claimed-task.ts';
 import { HoldAccounts } from './hold-accounts.ts';
-import { LiveTask, type LiveTaskPorts, type Saved } from './live-task.ts';
+import { LiveTask, type LiveTaskPorts, type Saved, type TaskSnapshot } from './live-task.ts';
 import { type Measured, measuredHold } from './measured.ts';
 import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
 import type { SpokenTurns } from './spoken-turn.ts';
@@ -50,7 +51,16 @@ export interface LiveTasksOptions
   isShared: boolean;
 }
 
+/** How a task is opened. */
+interface Opened {
+  /** Registers the message of the task for recognition; `null` for none. */
+  sent: SentMessage | null;
+  /** True for the first task of a session that no caller can name yet. */
+  isAlone: boolean;
+}
+
 type TaskLogic = typeof taskMachine;
+type TaskScope = Parameters<TaskLogic['transition']>[2];
 
 /**
  * Tasks with an actor, at most one for each id. A parked task is unloaded to the store, even if followed, and reloaded
@@ -74,15 +84,19 @@ export class LiveTasks {
     const { store, clock, envelope, watchers, spoken } = options;
     const live = (id: string): LiveTask => this.#get(id);
     this.#options = options;
-    this.#logic = createTaskLogic({
-      ...options,
-      live,
-      hasEnded: (id) => this.#hasEnded(id),
-      onProgress: (id, progress) => watchers.progressed(id, progress),
-      onToolProgress: (id, report) => watchers.reported(id, report),
-      speak: (id) => spoken.start(id),
-    });
-    this.#idleLogic = createIdleTaskLogic(live);
+    const find = (id: string): LiveTask | undefined => this.#live.get(id);
+    this.#logic = seenBy(
+      find,
+      createTaskLogic({
+        ...options,
+        live,
+        hasEnded: (id) => this.#hasEnded(id),
+        onProgress: (id, progress) => watchers.progressed(id, progress),
+        onToolProgress: (id, report) => watchers.reported(id, report),
+        speak: (id) => spoken.start(id),
+      }),
+    );
+    this.#idleLogic = seenBy(find, createIdleTaskLogic(live));
     this.#ports = {
       store,
       clock,
@@ -99,12 +113,11 @@ export class LiveTasks {
       refusalOf: (task) => refusalAtRelease(task, options),
       onChanged: (task, before) => this.#holdChanged(task, before),
     });
-    const find = (id: string): LiveTask | undefined => this.#live.get(id);
     const bury = (broken: BrokenTask): void => this.#bury(broken);
     const wake = (id: string): void => void this.#wake(id);
     const rest = (task: LiveTask): void => this.#rest(task);
     const rows = options.isShared ? null : store.rows;
-    this.registry = new TaskRegistry({ ...options, rows, find, wake, bury });
+    this.registry = new TaskRegistry({ ...options, rows, wake, bury });
     this.#upkeep = new Upkeep({ ...options, live: this.#live, rest, wake });
   }
 
@@ -131,9 +144,10 @@ export class LiveTasks {
     return this.#live.get(id);
   }
 
-  /** Starts a task, or a new run of a finished one; `sent` registers its message for recognition. */
-  open(input: TaskInput, stored: StoredTask | undefined, sent: SentMessage | null): LiveTask {
+  /** Starts a task, or a new run of a finished one. */
+  open(input: TaskInput, stored: StoredTask | undefined, { sent, isAlone }: Opened): LiveTask {
     const task = new LiveTask(input.id, stored, input.trace, this.#ports);
+    task.isAlone = isAlone;
     if (sent !== null) task.keep(sent);
     // An actor takes its first steps during creation, so the task must be registered before.
     this.#live.set(task.id, task);
@@ -270,6 +284,7 @@ export class LiveTasks {
 
   #begin(task: LiveTask): LiveTask {
     task.actor.start();
+    task.moved(task.actor.getSnapshot(), causes.resumed);
     return task;
   }
 
@@ -412,4 +427,22 @@ export class LiveTasks {
       }),
     );
   }
+}
+
+/**
+ * Shows each state of a task to its live task. Inspection shows the same, but makes an event of every action of every
+ * actor.
+ */
+function seenBy(find: (id: string) => LiveTask | undefined, logic: TaskLogic): TaskLogic {
+  const { transition, getInitialSnapshot } = logic;
+  const see = ({ id, self }: TaskScope, snapshot: TaskSnapshot, event: string): TaskSnapshot => {
+    find(id)?.moved(snapshot, event, self);
+    return snapshot;
+  };
+  return Object.assign(logic, {
+    getInitialSnapshot: (scope, input) =>
+      see(scope, getInitialSnapshot.call(logic, scope, input), 'xstate.init'),
+    transition: (snapshot, event, scope) =>
+      see(scope, transition.call(logic, snapshot, event, scope), event.type),
+  } satisfies Partial<TaskLogic>);
 }

@@ -10,7 +10,7 @@ import type { PersonKey } from '../../machines/governance/same-person.ts';
 import { stillCounting, tightened } from '../../machines/governance/tightened.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import { ruledTask } from '../../machines/task/task-input.ts';
-import { screenPrompt } from '../governance/governance.ts';
+import { screenPrompt, stillRuled } from '../governance/governance.ts';
 import type { PeopleDirectory } from '../people/people.ts';
 import type { SentMessage } from '../records/records.ts';
 import { shuttingDown, uncheckedMember, unrecorded } from '../system-error.ts';
@@ -30,7 +30,7 @@ import { stillRunning } from './task-refusals.ts';
 import type { SaidMessage } from './task-request.ts';
 
 export interface TaskInboxPorts
-  extends Pick<LiveTasksOptions, 'store' | 'clock' | 'policies' | 'log' | 'ids'> {
+  extends Pick<LiveTasksOptions, 'store' | 'clock' | 'policies' | 'tools' | 'log' | 'ids'> {
   shared: SharedWork | null;
   tasks: LiveTasks;
   sent: SentMessages;
@@ -107,7 +107,7 @@ export class TaskInbox {
     if (this.#isDrained) throw shuttingDown();
     let remembered: RememberedCall | null = null;
     const deciding = this.tellParked(id, ({ actor }): DecisionAnswer | null => {
-      const { deferral, run } = actor.getSnapshot().context;
+      const { deferral, run, pending } = actor.getSnapshot().context;
       const { policies, clock } = this.#ports;
       const { requester, ran } = run;
       const facts = { requester, task: { id, ...ruledTask(run) }, ran, now: clock.now() };
@@ -129,9 +129,11 @@ export class TaskInbox {
       if (deferral !== null) remembered = { deferral, attempt, applied, requester, task };
       const fault = remembered === null ? null : this.#ports.remembering.faultOf(remembered);
       if (fault !== null) return { kind: 'notRememberable', text: fault } as const;
+      const isElsewhere = run.hold !== undefined;
+      const isRuled = stillRuled({ call: pending.at(0), deferral, isElsewhere }, this.#ports);
       return askTask(
         actor,
-        { type: 'deferral.decide', attempt, today, edit, approvals },
+        { type: 'deferral.decide', attempt, today, edit, approvals, isRuled },
         'decision.answered',
       );
     });

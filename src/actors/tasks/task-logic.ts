@@ -92,12 +92,16 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         log,
         attribute: served,
         redeem: (asked) => remembering.redeem(asked),
-        ranInSession: (id, signal) => {
-          const { run } = live(id).actor.getSnapshot().context;
+        ranInSession: async (id, signal) => {
+          const { isAlone, actor } = live(id);
+          if (isAlone) return [];
+          const { run } = actor.getSnapshot().context;
           return whenReachable(() => sessions.ran(run), { clock, signal });
         },
-        historyOf: (id, signal) => {
-          const { run } = live(id).actor.getSnapshot().context;
+        historyOf: async (id, signal) => {
+          const { isAlone, actor } = live(id);
+          if (isAlone) return [];
+          const { run } = actor.getSnapshot().context;
           return whenReachable(() => sessions.history(run), { clock, signal });
         },
       }),

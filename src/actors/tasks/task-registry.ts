@@ -1,6 +1,5 @@
 import {
   type ActorRefFrom,
-  type AnyActor,
   type AnyActorRef,
   createActor,
   fromCallback,
@@ -11,7 +10,6 @@ import { type DeadlineEvent, registryMachine } from '../../machines/registry/reg
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { TaskRows } from '../records/records.ts';
-import type { LiveTask } from './live-task.ts';
 
 interface WatchDeadlinesPorts {
   rows: TaskRows;
@@ -93,8 +91,6 @@ export interface TaskRegistryPorts {
   clock: Clock;
   log: Log;
   inspect?: Observer<InspectionEvent>;
-  /** Returns the live task of an id; it receives every transition of its actor. */
-  find: (id: string) => LiveTask | undefined;
   /** Resumes a task whose deadline has passed. */
   wake: (id: string) => void;
   /** Ends a task whose actor failed. */
@@ -105,7 +101,7 @@ export interface TaskRegistryPorts {
 export class TaskRegistry {
   readonly actor: ActorRefFrom<typeof registryMachine>;
 
-  constructor({ rows, clock, log, inspect, find, wake, bury }: TaskRegistryPorts) {
+  constructor({ rows, clock, log, inspect, wake, bury }: TaskRegistryPorts) {
     this.actor = createActor(
       unmovedByEnds(
         registryMachine.provide({
@@ -118,14 +114,6 @@ export class TaskRegistry {
       ),
       { id: 'registry', ...(inspect === undefined ? {} : { inspect }) },
     );
-    // Subscribes to single steps: a snapshot shows only the state at the end of a turn.
-    this.actor.system.inspect({
-      next: (inspected) => {
-        if (inspected.type !== '@xstate.microstep') return;
-        const { actorRef } = inspected;
-        if (actorRef !== this.actor) find((actorRef as AnyActor).id)?.moved(inspected);
-      },
-    });
     this.actor.subscribe({ error: (error) => log.error({ error }, 'registry: failed') });
   }
 

@@ -302,7 +302,8 @@ export class TaskSystem {
     this.intake.checkRun();
     if (request.id !== undefined) this.#refuseLive(id);
     const unsubscribe = subscriber && this.watchers.subscribe(id, subscriber);
-    const task = this.#tasks.open(input, before, sent);
+    const isAlone = request.contextId === undefined && before === undefined;
+    const task = this.#tasks.open(input, before, { sent, isAlone });
     if (sent !== null) this.#sent.begin(sent.key, task);
     if (alias !== null) task.keep(alias);
     const mayBeElsewhere = sent !== null || request.id !== undefined;

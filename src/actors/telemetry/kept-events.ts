@@ -47,10 +47,7 @@ export function keptEvents(way: KeptWay): StatelyEvent[] {
       const gap = { type: 'states.left_out', count: leftOut };
       events.push({ type: '@xstate.event', createdAt, sourceId: undefined, event: gap });
     }
-    // An eventless transition follows in the turn of the previous one.
-    if (event !== 'always') {
-      events.push({ type: '@xstate.event', createdAt, sourceId: undefined, event: said });
-    }
+    events.push({ type: '@xstate.event', createdAt, sourceId: undefined, event: said });
     const isLast = index === states.length - 1;
     const snapshot: ShownSnapshot = {
       status: isFinal(state) ? 'done' : 'active',

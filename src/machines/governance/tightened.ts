@@ -41,6 +41,16 @@ export function tightened(
   };
 }
 
+/** Returns whether the approvals that the rule in force accepts are fewer than its quorum. */
+export function isShortOf(
+  rule: DeferRule | null,
+  deferral: Deferral,
+  askers: readonly (PersonKey | null)[],
+): boolean {
+  const { approvals, quorum } = tightened(deferral, rule, askers);
+  return approvals.length < quorum;
+}
+
 /**
  * Returns the approvals that still count, by what people are now: a person who has left a group, or whose
  * delegation has ended, no longer counts. A rotation counts as of the approval, and a token for what it vouched for.

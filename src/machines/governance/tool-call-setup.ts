@@ -29,7 +29,7 @@ import type {
 } from './ruling.ts';
 import type { PersonKey } from './same-person.ts';
 import { satisfiesAcr } from './step-up.ts';
-import { tightened } from './tightened.ts';
+import { isShortOf } from './tightened.ts';
 
 export interface ToolCallInput {
   taskId: string;
@@ -285,8 +285,7 @@ export const toolCallSetup = setup({
       const { held, rules, requester, speakers } = context;
       if (held?.isReleased !== true || held.edited !== undefined || isChanged(context))
         return false;
-      const { approvals, quorum } = tightened(held.deferral, rules.defer, [requester, ...speakers]);
-      return approvals.length < quorum;
+      return isShortOf(rules.defer, held.deferral, [requester, ...speakers]);
     },
     runsSomethingElse: ({ context }, runsSha256: string) => {
       if (context.held === null || isChanged(context)) return false;

@@ -43,11 +43,11 @@ export function pathOf(value: StateValue): string {
 const doneActor = 'xstate.done.actor.';
 
 /**
- * Names the cause of a transition: the chart's event, `<state>.done` for the end of an invoked actor, such as
- * `thinking.done`, and `always` for an eventless transition (`descriptor` is empty then).
+ * Names the cause of a transition: the chart's event, or `<state>.done` for the end of an invoked actor, such as
+ * `thinking.done`. A run leaves its first state in the same step, when its message was screened.
  */
-export function wordOfEvent(event: string, descriptor: string): string {
-  if (descriptor === '') return 'always';
+export function wordOfEvent(event: string): string {
+  if (event === 'xstate.init') return 'prompt.screened';
   if (!event.startsWith(doneActor)) return event;
   return `${event.slice(event.lastIndexOf('.') + 1)}.done`;
 }

@@ -67,20 +67,19 @@ export const whenStarted = {
   known: withTime('keepStart'),
 } as const;
 
-const ended = [
-  fromOutput('note', factOf.toolEnded),
-  fromOutput('keepRecord', recordOf.output),
-  withOutput('keepOutcome'),
-] as const;
+const ended = fromOutput('note', factOf.toolEnded);
 
 /** The tool has finished. */
 export const whenRun = {
   failed: [
-    ...ended,
+    ended,
+    withOutput('keepOutcome'),
     fromOutput('fail', (context, outcome: ToolOutcome) =>
       failureOf.ofTool(currentCall(context), outcome),
     ),
   ],
-  failedForModel: [...ended, withOutput('spendTime'), withOutput('keepResult')],
-  returned: [...ended, withOutput('spendTime'), withOutput('keepResult')],
+  failedForModel: [ended, withOutput('keepResult')],
+  returned: [ended, withOutput('keepResult')],
+  /** The result of the last call is the answer of a run without a model. */
+  answered: [ended, withOutput('keepResult'), 'answerWithResult'],
 } as const;

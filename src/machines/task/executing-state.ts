@@ -7,12 +7,8 @@ import { taskSetup } from './task-setup.ts';
 /** The part of the task chart in which one allowed call runs exactly once, between two records on disk. */
 export const executing = taskSetup.createStateConfig({
   description: 'The call may run: its credentials are made, then it runs, once.',
-  initial: 'admitted',
+  initial: 'calling',
   states: {
-    admitted: {
-      description: 'No objection remains.',
-      always: [{ guard: 'needsCredential', target: 'minting' }, { target: 'calling' }],
-    },
     minting: {
       description:
         'Makes the credentials of the call, for this call alone. They do not outlive the daemon, so a call that a restart repeats gets new ones.',
@@ -54,7 +50,6 @@ export const executing = taskSetup.createStateConfig({
         running: {
           description:
             'The tool runs, waits for an approval at another program, or continues there as a task; leaving this state aborts it. A restart follows such a task again.',
-          exit: { type: 'keepWait', params: null },
           on: {
             'tool.waiting': {
               actions: { type: 'keepWait', params: ({ event }) => event.wait },
@@ -84,7 +79,7 @@ export const executing = taskSetup.createStateConfig({
               {
                 guard: 'isLastWithoutModel',
                 target: '#task.completed',
-                actions: [...whenRun.returned, 'answerWithResult'],
+                actions: whenRun.answered,
               },
               { target: '#task.working.executing.recording', actions: whenRun.returned },
             ],

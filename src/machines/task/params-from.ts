@@ -1,8 +1,8 @@
 import type { DoneActorEvent } from 'xstate';
 import type { Deferral } from '../domain/task.ts';
 import type { DecisionAttempt } from '../governance/approvers.ts';
-import type { ProposedEdit } from '../governance/decision.ts';
-import { tightened } from '../governance/tightened.ts';
+import { type ProposedEdit, withApproval } from '../governance/decision.ts';
+import { isShortOf, tightened } from '../governance/tightened.ts';
 import { speakersIn } from './follow-up.ts';
 import type { StartStanding, TaskEvent } from './task-events.ts';
 import { pendingDeferral, type TaskContext } from './task-input.ts';
@@ -39,6 +39,8 @@ export interface Trial {
   deferral: Deferral;
   /** The arguments of the attempt; `null` for none. */
   edit: ProposedEdit | null;
+  /** True if the stored ruling on the call stands, and the approvals suffice for the rule in force. */
+  isRuled: () => boolean;
 }
 
 type Decide = On<'deferral.decide'>;
@@ -73,12 +75,24 @@ export function withAttempt<Type extends string>(type: Type) {
   return { type, params: trialOf };
 }
 
+/** The guards and actions of a transition are given the same attempt and deferral. */
+const trials = new WeakMap<Decide['event'], { of: Deferral; trial: Trial }>();
+
 function trialOf({ context, event }: Decide): Trial {
+  const of = pendingDeferral(context);
+  const known = trials.get(event);
+  if (known?.of === of) return known.trial;
   const { attempt, today = null, edit = null } = event;
   const askers = [context.run.requester, ...speakersIn(context)];
-  const pending = pendingDeferral(context);
-  const counted = { ...pending, approvals: [...(event.approvals ?? pending.approvals)] };
-  return { attempt, deferral: tightened(counted, today, askers), edit };
+  const counted = { ...of, approvals: [...(event.approvals ?? of.approvals)] };
+  const deferral = tightened(counted, today, askers);
+  const isRuled = (): boolean => {
+    const { approvals } = withApproval(deferral, attempt);
+    return event.isRuled === true && !isShortOf(today, { ...of, approvals }, askers);
+  };
+  const trial = { attempt, deferral, edit, isRuled };
+  trials.set(event, { of, trial });
+  return trial;
 }
 
 /** Names an action or a guard whose parameter is the event's time, in epoch milliseconds. */

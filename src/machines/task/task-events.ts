@@ -27,7 +27,8 @@ import type { PersonKey } from '../governance/same-person.ts';
 export type TaskEvent =
   /**
    * `today` is the tool's rule in the policy in force, `edit` are the arguments of the attempt; `null` or absent if there
-   * is none. `approvals` are the earlier ones that still count; all of them if absent.
+   * is none. `approvals` are the earlier ones that still count; all of them if absent. `isRuled` is true if a new ruling
+   * on the call could only be the stored one.
    */
   | {
       type: 'deferral.decide';
@@ -35,6 +36,7 @@ export type TaskEvent =
       today?: DeferRule | null;
       edit?: ProposedEdit | null;
       approvals?: readonly Approval[];
+      isRuled?: boolean;
     }
   /** The policy in force decides differently on the held call. */
   | { type: 'policy.changed'; at: number }

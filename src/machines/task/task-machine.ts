@@ -26,7 +26,7 @@ import { toldBefore } from './told-turns.ts';
 export const taskMachine = taskSetup.createMachine({
   id: 'task',
   description:
-    'One A2A task. It calls the model, governs each tool call, and runs allowed calls. A call that needs approval waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is governed again by the policy in force before it runs, a changed one by every layer.',
+    'One A2A task. It calls the model, governs each tool call, and runs allowed calls. A call that needs approval waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is governed again before it runs unless its ruling stands, a changed one by every layer.',
   context: ({ input }) => initialContext(input),
   initial: 'submitted',
   on: {
@@ -153,7 +153,12 @@ export const taskMachine = taskSetup.createMachine({
                 actions: whenRuled.held,
               },
               { guard: 'runsElsewhere', target: '#task.completed', actions: whenRuled.granted },
-              { target: 'executing', actions: whenRuled.allowed },
+              {
+                guard: withOutput('isGivenCredential'),
+                target: 'executing.minting',
+                actions: whenRuled.allowed,
+              },
+              { target: 'executing.calling', actions: whenRuled.allowed },
             ],
           },
         },
@@ -191,7 +196,18 @@ export const taskMachine = taskSetup.createMachine({
             actions: whenDecided.edited,
           },
           { guard: withAttempt('isShortOfQuorum'), actions: whenDecided.counted },
-          { target: 'working.governing', actions: whenDecided.approved },
+          {
+            guard: withAttempt('mustBeRuledAgain'),
+            target: 'working.governing',
+            actions: whenDecided.approved,
+          },
+          { guard: 'runsElsewhere', target: 'completed', actions: whenDecided.granted },
+          {
+            guard: 'needsCredential',
+            target: 'working.executing.minting',
+            actions: whenDecided.approved,
+          },
+          { target: 'working.executing.calling', actions: whenDecided.approved },
         ],
         'policy.changed': { target: 'working.governing', actions: whenEnded.ruledAgain },
         'message.received': [

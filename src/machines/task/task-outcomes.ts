@@ -32,16 +32,17 @@ export const promptRefused = [
 ] as const;
 
 /** The calls that the run begins with are accepted. */
-export const whenAccepted = [withOutput('keepAccepted'), withOutput('spendTime')] as const;
+export const whenAccepted = withOutput('keepAccepted');
 
-const heard = [fromOutput('note', factOf.modelCalled), withOutput('spendTurn')] as const;
+const noted = fromOutput('note', factOf.modelCalled);
+const heard = [noted, withOutput('spendTurn')] as const;
 
 /** The model turn has ended. */
 export const whenThought = {
   failed: [...heard, fromOutput('fail', failureOf.ofModel)],
   overspent: [...heard, fromContext('fail', failureOf.overspent)],
-  wantsTools: [...heard, withOutput('keepCalls')],
-  answered: [...heard, withOutput('keepAnswer')],
+  wantsTools: [noted, withOutput('keepCalls')],
+  answered: [noted, withOutput('keepAnswer')],
 } as const;
 
 const ruled = [
@@ -58,7 +59,7 @@ export const whenRuled = {
   allowed: ruled,
 } as const;
 
-const noted = (type: 'deferral.decided' | 'deferral.refused') =>
+const notedAs = (type: 'deferral.decided' | 'deferral.refused') =>
   fromAttempt('note', (context, attempt, edit) => factOf.decision(type, context, attempt, edit));
 
 const answered = (kind: 'resolved' | 'recorded') =>
@@ -67,7 +68,7 @@ const answered = (kind: 'resolved' | 'recorded') =>
   );
 
 const settled = [
-  noted('deferral.decided'),
+  notedAs('deferral.decided'),
   answered('resolved'),
   withAttempt('settleDeferral'),
 ] as const;
@@ -85,7 +86,7 @@ export const whenDecided = {
   ],
   tooLate: [...tooLate, fromContext('fail', failureOf.timedOut)],
   mispinned: fromAttempt('answer', answerNotMeant),
-  refused: [noted('deferral.refused'), { type: 'answer', params: { kind: 'forbidden' } }],
+  refused: [notedAs('deferral.refused'), { type: 'answer', params: { kind: 'forbidden' } }],
   unreasoned: fromAttempt(
     'answer',
     (_, { verb: decision }) => ({ kind: 'noReason', decision }) as const,
@@ -93,14 +94,15 @@ export const whenDecided = {
   unconfirmed: { type: 'answer', params: { kind: 'noPasskey' } },
   notEditable: { type: 'answer', params: { kind: 'notEditable' } },
   unfit: fromAttempt('answer', (_, _attempt, edit) => answerUnfit(edit)),
-  edited: [noted('deferral.decided'), answered('resolved'), withAttempt('editCall')],
+  edited: [notedAs('deferral.decided'), answered('resolved'), withAttempt('editCall')],
   rejectedForModel: [
     ...settled,
     { type: 'keepRejection', params: ({ event }: On<'deferral.decide'>) => event.attempt },
   ],
   rejected: [...settled, fromContext('fail', failureOf.rejected)],
-  counted: [noted('deferral.decided'), answered('recorded'), withAttempt('countApproval')],
+  counted: [notedAs('deferral.decided'), answered('recorded'), withAttempt('countApproval')],
   approved: settled,
+  granted: [...settled, 'grantHold'],
 } as const;
 
 type Said = On<'message.received'>;

@@ -37,6 +37,7 @@ import { deferralOf, grantHold } from './granted-hold.ts';
 import { limitReached, spendTime, spendTurn } from './limits.ts';
 import type { Trial } from './params-from.ts';
 import { withOutcome, withStart } from './ran-calls.ts';
+import * as recordOf from './record-of.ts';
 import { filesOf, withRoomFor } from './result-files.ts';
 import type {
   AcceptedCalls,
@@ -112,7 +113,10 @@ export const taskSetup = setup({
     escalateFurther: assign(({ context }) => ({
       deferral: escalatedFurther(pendingDeferral(context)),
     })),
-    fail: assign((_, failure: Failure) => ({ failure, pending: [], deferral: null })),
+    fail: assign(({ context }, failure: Failure) => ({
+      ...{ failure, pending: [], deferral: null },
+      ...withoutWait(context),
+    })),
     takeTurn: assign(({ context: { spent } }) => ({ spent: { ...spent, turns: spent.turns + 1 } })),
     spendTurn: assign(({ context }, thought: Thought) => ({
       spent: spendTurn(context.spent, thought),
@@ -120,22 +124,27 @@ export const taskSetup = setup({
     spendTime: assign(({ context }, { duration }: Pick<Thought, 'duration'>) => ({
       spent: spendTime(context.spent, duration),
     })),
-    keepAccepted: assign(({ context }, { calls: pending, at: now }: AcceptedCalls) => {
+    keepAccepted: assign(({ context }, { calls: pending, at: now, duration }: AcceptedCalls) => {
       const { calls: _, ...run } = context.run;
-      return { run, pending, now };
+      return { run, pending, now, spent: spendTime(context.spent, duration) };
     }),
     keepCalls: assign(({ context }, thought: Thought) => ({
+      spent: spendTurn(context.spent, thought),
       pending: thought.outcome.kind === 'said' ? thought.outcome.calls : [],
       said: withTurn(context, thought),
       now: thought.at,
     })),
-    keepAnswer: assign(({ context: { exchanges } }, { outcome }: Thought) => ({
-      answer: [
-        { kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const,
-        ...filesOf(exchanges),
-      ],
-      ...(outcome.kind === 'said' && outcome.cut !== undefined ? { cut: outcome.cut } : {}),
-    })),
+    keepAnswer: assign(({ context: { exchanges, spent } }, thought: Thought) => {
+      const { outcome } = thought;
+      return {
+        spent: spendTurn(spent, thought),
+        answer: [
+          { kind: 'text', text: outcome.kind === 'said' ? outcome.text : '' } as const,
+          ...filesOf(exchanges),
+        ],
+        ...(outcome.kind === 'said' && outcome.cut !== undefined ? { cut: outcome.cut } : {}),
+      };
+    }),
     answerWithResult: assign(({ context }) => ({
       answer: [{ kind: 'text', text: context.exchanges.at(-1)?.result ?? '' } as const],
     })),
@@ -166,29 +175,28 @@ export const taskSetup = setup({
       startedAt: at,
       run: withStart(context, currentCall(context), at),
     })),
-    keepOutcome: assign(({ context }, outcome: ToolOutcome) => ({
-      run: withCallOutcome(
-        withOutcome(context.run, currentCall(context), outcome),
-        currentCall(context).id,
-        callOutcomeOf(outcome),
-      ),
-    })),
+    keepOutcome: assign(({ context }, outcome: ToolOutcome) => withEnd(context, outcome)),
     keepRemote: assign(({ context }, remote: RemoteTask) => ({
       pending: [{ ...currentCall(context), remote }, ...context.pending.slice(1)],
     })),
-    keepWait: assign(({ context }, waits: WaitElsewhere | null) =>
-      waits === null && context.waits === undefined ? {} : { waits },
-    ),
-    keepResult: assign(({ context }, outcome: ToolOutcome) => {
-      const { at } = outcome;
+    keepWait: assign((_, waits: WaitElsewhere | null) => ({ waits })),
+    keepResult: assign(({ context: before }, outcome: ToolOutcome) => {
+      const { at, duration } = outcome;
+      const known = {
+        ...withEnd(before, outcome),
+        ...withoutWait(before),
+        spent: spendTime(before.spent, duration),
+      };
+      const context = { ...before, ...known };
       if (outcome.kind !== 'returned') {
-        return endCall(context, { result: outcome.error, failed: true, at });
+        return { ...known, ...endCall(context, { result: outcome.error, failed: true, at }) };
       }
       const { structured, ...files } = extrasIn(outcome);
       const extras =
         context.run.hasModel || structured === undefined ? files : { structured, ...files };
       const exchanges = [...withRoomFor(context.exchanges, files)];
-      return endCall({ ...context, exchanges }, { result: outcome.result, ...extras, at });
+      const ended = endCall({ ...context, exchanges }, { result: outcome.result, ...extras, at });
+      return { ...known, ...ended };
     }),
     keepMisfit: assign(({ context }, ruling: Ruling) => {
       const { text } = failureOf.ofRuling(context, ruling);
@@ -225,7 +233,10 @@ export const taskSetup = setup({
       const held = { deferral: pendingDeferral(context), isReleased: false };
       return { held, deferral: null, now: at };
     }),
-    callOff: assign((_, cancelReason: string) => ({ cancelReason, deferral: null, pending: [] })),
+    callOff: assign(({ context }, cancelReason: string) => ({
+      ...{ cancelReason, deferral: null, pending: [] },
+      ...withoutWait(context),
+    })),
   },
   guards: {
     beginsWithCalls: ({ context }) => context.run.calls !== undefined,
@@ -254,6 +265,7 @@ export const taskSetup = setup({
     isMessageRefused: (_, refusal: Refusal | null) => refusal !== null,
     hasNoRoomFor: ({ context }, message: Message) => isFull(context, message),
     needsCredential: ({ context }) => context.credential !== null,
+    isGivenCredential: (_, ruling: Ruling) => 'call' in ruling && ruling.credential !== null,
     needsCredentialAgain: ({ context }, standing: StartStanding) =>
       standing === 'repeatable' && context.credential !== null,
     mintFailed: (_, { kind }: MintOutcome) => kind === 'failed',
@@ -287,11 +299,27 @@ export const taskSetup = setup({
     isRejectionForModel: (_, { attempt, deferral }: Trial) =>
       attempt.verb === 'reject' && deferral.onReject === 'tool_result',
     isShortOfQuorum: (_, { attempt, deferral }: Trial) => isShortOfQuorum(deferral, attempt),
+    mustBeRuledAgain: (_, { isRuled }: Trial) => !isRuled(),
   },
 });
 
 function sumOf(records: readonly DecisionRecord[]): number {
   return records.reduce((sum, { duration }) => sum + duration, 0);
+}
+
+/** Returns the context changes at the end of the current call's tool. */
+function withEnd(context: TaskContext, outcome: ToolOutcome) {
+  const { run, records } = context;
+  const call = currentCall(context);
+  return {
+    records: [...records, recordOf.output(context, outcome)],
+    run: withCallOutcome(withOutcome(run, call, outcome), call.id, callOutcomeOf(outcome)),
+  };
+}
+
+/** A call that has ended does not wait at another program. */
+function withoutWait({ waits }: Pick<TaskContext, 'waits'>): { waits?: null } {
+  return waits === undefined ? {} : { waits: null };
 }
 
 function isOver({ expiresAt }: Deferral, at: number): boolean {

@@ -29,7 +29,6 @@ const start = [
 ];
 const governed = [...start, ['working.governing', 'thinking.done']];
 const ran = [
-  ['working.executing.calling.starting', 'always'],
   ['working.executing.calling.running', 'task.saved'],
   ['working.executing.recording', 'running.done'],
   ['working.thinking', 'task.saved'],
@@ -43,7 +42,7 @@ describe('the states of a task', () => {
     await ends(rig.system, id);
     expect(await wayOf(rig, id)).toEqual([
       ...governed,
-      ['working.executing.admitted', 'governing.done'],
+      ['working.executing.calling.starting', 'governing.done'],
       ...ran,
     ]);
   });
@@ -92,8 +91,7 @@ describe('the states of a task', () => {
     expect(await wayOf(next, id)).toEqual([
       ...governed,
       ['deferred.asked', 'governing.done'],
-      ['working.governing', 'deferral.decide'],
-      ['working.executing.admitted', 'governing.done'],
+      ['working.executing.calling.starting', 'deferral.decide'],
       ...ran,
     ]);
   });

@@ -53,7 +53,7 @@ describe('the shortest paths of a task whose errors end it', () => {
       defer: { on_reject: 'fail' },
       rule: { quorum: 2 },
       rests: false,
-      passing: ['working.accepting', 'working.executing.admitted'],
+      passing: ['working.accepting'],
     },
   );
 });
@@ -67,7 +67,7 @@ describe('the shortest paths of a task that receives its errors, and is parked w
       defer: { on_reject: 'tool_result', on_timeout: 'tool_result' },
       rule: {},
       rests: true,
-      passing: ['working.accepting', 'working.executing.admitted', 'working.executing.minting'],
+      passing: ['working.accepting', 'working.executing.minting'],
     },
   );
 });
@@ -83,7 +83,7 @@ describe('the shortest paths of a task that begins with calls and has no model',
       rule: {},
       calls,
       rests: true,
-      passing: ['working.thinking', 'working.executing.admitted', 'working.executing.minting'],
+      passing: ['working.thinking', 'working.executing.minting'],
     },
   );
 });

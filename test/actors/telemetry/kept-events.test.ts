@@ -8,7 +8,7 @@ const way: KeptWay = {
   states: [
     { state: 'submitted', event: 'task.send', at: 1_000 },
     { state: 'working.thinking', event: 'prompt.screened', at: 1_001 },
-    { state: 'working.executing.calling.starting', event: 'always', at: 1_002 },
+    { state: 'working.executing.calling.starting', event: 'minting.done', at: 1_002 },
     { state: 'deferred.asked', event: 'governing.done', at: 1_003 },
   ],
   leftOut: 0,
@@ -44,16 +44,20 @@ it('the event page shows each state with its event, and the context of the last 
       snapshot: { status: 'active', value: { working: 'thinking' } },
     },
     {
-      ...{ ...envelope, id: '6', createdAt: '1002', type: '@xstate.snapshot' },
-      event: { type: 'always' },
+      ...{ ...envelope, id: '6', createdAt: '1002', type: '@xstate.event', sourceId: undefined },
+      event: { type: 'minting.done' },
+    },
+    {
+      ...{ ...envelope, id: '7', createdAt: '1002', type: '@xstate.snapshot' },
+      event: { type: 'minting.done' },
       snapshot: { status: 'active', value: { working: { executing: { calling: 'starting' } } } },
     },
     {
-      ...{ ...envelope, id: '7', createdAt: '1003', type: '@xstate.event', sourceId: undefined },
+      ...{ ...envelope, id: '8', createdAt: '1003', type: '@xstate.event', sourceId: undefined },
       event: { type: 'governing.done' },
     },
     {
-      ...{ ...envelope, id: '8', createdAt: '1003', type: '@xstate.snapshot' },
+      ...{ ...envelope, id: '9', createdAt: '1003', type: '@xstate.snapshot' },
       event: { type: 'governing.done' },
       snapshot: {
         status: 'active',

@@ -60,6 +60,34 @@ function counted(
 const ended: Effect = ['note', { type: 'session.ended', state: 'failed' }];
 
 describe('an approved deferred task', () => {
+  const ruled = (from: Step) =>
+    step(from, { type: 'deferral.decide', attempt: anAttempt(), isRuled: true });
+  const startedCall: Effect[] = [
+    [
+      'note',
+      expect.objectContaining({ type: 'tool.started', call: { ...held, argsSha256: digest } }),
+    ],
+  ];
+
+  it('starts at once where its ruling stands, with its approval in the same commit', () => {
+    const approvals = [{ approver: 'Ann', at: times.decided }];
+    const released = { deferral: aDeferral({ approvals }), isReleased: true };
+    const approved = ruled(restingStates.asked(aDeferral()));
+    expect(seen(approved)).toEqual({
+      value: { working: { executing: { calling: 'starting' } } },
+      tags: ['working', 'saving'],
+      effects: [decided('approve', 'Ann'), counted('resolved', 'approve', 'Ann'), ...startedCall],
+    });
+    expect(approved.snapshot.context).toMatchObject({ deferral: null, held: released });
+  });
+
+  it('receives its credentials first where its ruling stands', () => {
+    const parked = finish(restingStates.governing(), 'govern', {
+      ...{ ...deferred(), credential: 'static' },
+    });
+    expect(seen(ruled(parked)).value).toEqual({ working: { executing: 'minting' } });
+  });
+
   it('passes the held call to governance again', () => {
     const approvals = [{ approver: 'Ann', at: times.decided }];
     const held = { deferral: aDeferral({ approvals }), isReleased: true };

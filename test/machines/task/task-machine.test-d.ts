@@ -22,9 +22,7 @@ describe('the types of the task chart', () => {
         | 'accepting'
         | 'thinking'
         | 'governing'
-        | {
-            executing: 'admitted' | 'minting' | 'recording' | { calling: 'starting' | 'running' };
-          };
+        | { executing: 'minting' | 'recording' | { calling: 'starting' | 'running' } };
     }>();
   });
 

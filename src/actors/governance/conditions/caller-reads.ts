@@ -30,6 +30,20 @@ export function unnamedClaims(node: ASTNode): ExpressionFault | null {
 
 const unnamed = 'name the claim, such as caller.claims.department or "roles" in caller.claims';
 
+/** Returns whether a condition reads nothing but the arguments and the name of the tool; false for one with a fault. */
+export function readsCallOnly(condition: string): boolean {
+  try {
+    return !hasNode(new Environment().parse(condition).ast, ({ op, args }) => {
+      return op === 'id' && !ofCall.has(args as string);
+    });
+  } catch {
+    return false;
+  }
+}
+
+/** Every other variable may change while a call waits, or is one of a macro. */
+const ofCall: ReadonlySet<string> = new Set(['args', 'tool', 'path']);
+
 function claimNames(node: ASTNode): string[] {
   const name = nameIn(node);
   return name === null ? childrenOf(node).flatMap(claimNames) : [name];

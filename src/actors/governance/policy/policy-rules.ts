@@ -8,7 +8,7 @@ import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/gov
 import { readEntry } from '../../../machines/governance/standing.ts';
 import { strictest } from '../../../machines/governance/strictest.ts';
 import type { Tool } from '../../ports/tool.ts';
-import { callerReads } from '../conditions/caller-reads.ts';
+import { callerReads, readsCallOnly } from '../conditions/caller-reads.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
 import type { ModifyEntryPlace } from '../modify/modify.ts';
@@ -76,6 +76,7 @@ export class PolicyRules {
   readonly callerReads: CallerReads;
   /** Tools with a condition. */
   readonly isConditional: (tool: string) => boolean;
+  readonly #mayVary: (tool: string) => boolean;
 
   constructor({ security, isAuthOn, separation, ...parts }: PolicyRulesParts) {
     const { tools, environment, from, unlisted } = parts;
@@ -103,6 +104,18 @@ export class PolicyRules {
     this.readsHistory = hasRule(
       conditional.filter(({ rule }) => /\bhistory\b/.test(rule.when ?? '')),
     );
+    const all: NamedRule<RuleTerms>[] = [denied, steps, modified, deferred].flat();
+    this.#mayVary = hasRule(
+      all.filter(
+        ({ rule: { when, shadow } }) =>
+          isShadow || shadow || !(when === undefined || readsCallOnly(when)),
+      ),
+    );
+  }
+
+  /** True if every rule of a tool decides by its arguments alone, and none only reports. */
+  isFixed(tool: string): boolean {
+    return !this.#mayVary(tool);
   }
 
   /** Returns the rules for a call, without guardrail patterns. */

@@ -42,6 +42,8 @@ export interface Policy {
   isConditional(tool: string): boolean;
   /** True if a rule of a tool reads the calls of the session. */
   readsHistory(tool: string): boolean;
+  /** True if the rulings on equal calls of a tool are equal: its rules read nothing but arguments, and no view applies. */
+  isFixed(tool: string): boolean;
   /** Returns the credential settings of a tool without secrets; `null` if it gets none. */
   credentialOf(tool: string): JsonObject | null;
   /** Rewrites the arguments of a call; the result must be allowed to run. */
@@ -104,6 +106,7 @@ export function createPolicy(parts: PolicyParts): Policy {
     mayHold: (tool) => rules.mayHold(tool),
     isConditional: (tool) => rules.isConditional(tool),
     readsHistory: (tool) => rules.readsHistory(tool),
+    isFixed: (tool) => views.isOff && rules.isFixed(tool),
     refusalOf: (message) => refusalOfPrompt(message, guardrails),
     refusalOfSpeaker: (speaker, requester) =>
       refusalOfSpeaker(speaker, requester, security.step_up),

@@ -24,6 +24,8 @@ export interface ToolViews {
   sightOf(asker: Asker): Sight;
   /** The entries of people, groups and claims that have a view. */
   readonly entries: readonly string[];
+  /** True if every caller sees every tool. */
+  readonly isOff: boolean;
 }
 
 /**
@@ -35,12 +37,14 @@ export function createToolViews(
   views: readonly ToolView[],
   listed: (caller: Caller) => Listed,
 ): ToolViews {
+  const isOff = views.length === 0;
   return {
+    isOff,
     entries: views.flatMap((view) => view.for),
     sightOf({ caller, surface = '' }) {
       if (surface === '') return () => true;
       if (surface === 'hold') return ({ isElsewhere = false }) => isElsewhere;
-      const seesAll = views.length === 0 || caller?.provider === runtimeProvider;
+      const seesAll = isOff || caller?.provider === runtimeProvider;
       const own = seesAll ? [] : viewsOf(views, caller === null ? null : listed(caller));
       return ({ name, isElsewhere = false }) =>
         !isElsewhere && (seesAll || own.some((view) => isInView(view, name)));
