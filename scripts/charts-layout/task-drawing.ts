@@ -147,12 +147,22 @@ export const taskDrawing: Drawing = {
     {
       from: 'deferred',
       to: 'working.governing',
-      label: 'approved',
+      label: 'ruled again',
       points: [
         [570, 84],
         [456, 84],
       ],
       labelAt: [513, 98],
+    },
+    {
+      from: 'deferred',
+      to: 'working.executing',
+      label: 'approved',
+      points: [
+        [570, 224],
+        [456, 224],
+      ],
+      labelAt: [513, 216],
     },
     {
       from: 'deferred',
@@ -276,6 +286,11 @@ export const taskDrawing: Drawing = {
     },
   ],
   undrawn: [
+    {
+      from: 'deferred',
+      to: 'completed',
+      because: 'a call that another program runs ends the run like one that governing grants',
+    },
     {
       from: 'working.executing.calling.starting',
       to: 'working.executing.minting',

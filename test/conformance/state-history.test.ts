@@ -51,9 +51,7 @@ describe('GET /tasks/{id}?history=states', () => {
       [
         ...asked,
         ...entered(
-          ['working.governing', 'deferral.decide'],
-          ['working.executing.admitted', 'governing.done'],
-          ['working.executing.calling.starting', 'always'],
+          ['working.executing.calling.starting', 'deferral.decide'],
           ['working.executing.calling.running', 'task.saved'],
           ['working.executing.recording', 'running.done'],
           ['working.thinking', 'task.saved'],

@@ -16,8 +16,7 @@ const held = entered(
   ['submitted', 'task.send', 0],
   ['working.thinking', 'prompt.screened', 2],
   ['working.governing', 'thinking.done', 1_302],
-  ['working.executing.admitted', 'governing.done', 1_330],
-  ['working.executing.calling.starting', 'always', 1_330],
+  ['working.executing.calling.starting', 'governing.done', 1_330],
   ['working.executing.calling.running', 'task.saved', 1_332],
   ['working.executing.recording', 'running.done', 1_506],
   ['working.thinking', 'task.saved', 1_510],
@@ -53,7 +52,8 @@ describe('walk', () => {
     ['canceled', 'deferred.escalated', 'canceled'],
     ['failed', 'submitted', 'message denied'],
     ['working.executing.recording', 'deferred.asked', 'denied, told'],
-    ['working.governing', 'deferred.asked', 'approved'],
+    ['working.governing', 'deferred.asked', 'ruled again'],
+    ['working.executing.calling.starting', 'deferred.asked', 'approved'],
   ])('goes to %s from %s along "%s"', (to, from, label) => {
     expect(walk(chart, entered([from, '', 0], [to, '', 1])).at(-1)?.by?.label).toBe(label);
   });
