@@ -287,14 +287,14 @@ export const taskDrawing: Drawing = {
   ],
   undrawn: [
     {
-      from: 'deferred',
-      to: 'completed',
-      because: 'a call that another program runs ends the run like one that governing grants',
-    },
-    {
       from: 'working.executing.calling.starting',
       to: 'working.executing.minting',
       because: 'only a call that a restart repeats gets credentials a second time',
+    },
+    {
+      from: 'deferred',
+      to: 'completed',
+      because: 'a call that another program runs ends the run like one that governing grants',
     },
   ],
 };

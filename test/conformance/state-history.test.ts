@@ -51,7 +51,8 @@ describe('GET /tasks/{id}?history=states', () => {
       [
         ...asked,
         ...entered(
-          ['working.executing.calling.starting', 'deferral.decide'],
+          ['working.governing', 'deferral.decide'],
+          ['working.executing.calling.starting', 'governing.done'],
           ['working.executing.calling.running', 'task.saved'],
           ['working.executing.recording', 'running.done'],
           ['working.thinking', 'task.saved'],

@@ -35,6 +35,7 @@ describe('the drawing of the task chart', () => {
     );
     expect(unseen.map(({ from, to }) => ({ from, to }))).toEqual([
       { from: 'working.executing.calling.starting', to: 'working.executing.minting' },
+      { from: 'deferred', to: 'completed' },
     ]);
     expect(taskDrawing.undrawn.map(({ from, to }) => ({ from, to }))).toEqual(
       unseen.map(({ from, to }) => ({ from, to })),
@@ -45,7 +46,7 @@ describe('the drawing of the task chart', () => {
     const on = (from: string, to: string) => arrowOf(drawn(), from, to)?.on;
     expect(on('deferred.asked', 'working.governing')).toEqual([
       'deferral.decide [isEdit]',
-      'deferral.decide [else]',
+      'deferral.decide [mustBeRuledAgain]',
       'policy.changed',
     ]);
     expect(on('deferred.asked', 'working.executing.recording')).toEqual([

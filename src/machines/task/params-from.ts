@@ -39,7 +39,7 @@ export interface Trial {
   deferral: Deferral;
   /** The arguments of the attempt; `null` for none. */
   edit: ProposedEdit | null;
-  /** True if the stored ruling on the call stands, and the approvals suffice for the rule in force. */
+  /** True if the stored ruling on the call is still valid, and the approvals suffice for the rule in force. */
   isRuled: () => boolean;
 }
 

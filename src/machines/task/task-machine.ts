@@ -26,7 +26,7 @@ import { toldBefore } from './told-turns.ts';
 export const taskMachine = taskSetup.createMachine({
   id: 'task',
   description:
-    'One A2A task. It calls the model, governs each tool call, and runs allowed calls. A call that needs approval waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is governed again before it runs unless its ruling stands, a changed one by every layer.',
+    'One A2A task. It calls the model, governs each tool call, and runs allowed calls. A call that needs approval waits in deferred, where exactly one decision, the deadline, a cancel or a lost caller ends the wait. A released call is governed again before it runs unless its ruling is still valid, a changed one by every layer.',
   context: ({ input }) => initialContext(input),
   initial: 'submitted',
   on: {

@@ -69,7 +69,7 @@ describe('an approved deferred task', () => {
     ],
   ];
 
-  it('starts at once where its ruling stands, with its approval in the same commit', () => {
+  it('starts at once where its ruling is still valid, with its approval in the same commit', () => {
     const approvals = [{ approver: 'Ann', at: times.decided }];
     const released = { deferral: aDeferral({ approvals }), isReleased: true };
     const approved = ruled(restingStates.asked(aDeferral()));
@@ -81,7 +81,7 @@ describe('an approved deferred task', () => {
     expect(approved.snapshot.context).toMatchObject({ deferral: null, held: released });
   });
 
-  it('receives its credentials first where its ruling stands', () => {
+  it('receives its credentials first where its ruling is still valid', () => {
     const parked = finish(restingStates.governing(), 'govern', {
       ...{ ...deferred(), credential: 'static' },
     });

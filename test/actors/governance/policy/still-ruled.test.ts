@@ -145,7 +145,7 @@ const rules = fc.record({
   isShadow: fc.integer({ max: 9, min: 0 }).map((tenth) => tenth === 0),
 });
 
-describe('a ruling that stands', () => {
+describe('a ruling that is still valid', () => {
   it('is the one that the chart would make again', async () => {
     let standing = 0;
     const stories = fc.asyncProperty(
@@ -172,7 +172,7 @@ describe('a ruling that stands', () => {
     ['nothing has changed', {}],
     ['the rule reads the arguments', { holdsWhen: 'args.amount > 100.0' }],
     ['a rule that denies reads the arguments', { deniedWhen: 'args.amount > 900.0' }],
-  ])('stands where %s', async (_, world) => {
+  ])('is still valid where %s', async (_, world) => {
     const before = { ...first, ...world };
     expect(
       await release(before, { ...before, now: 90_000, ran: [earlier], mode: 'closed' }),
