@@ -42,7 +42,7 @@ export { ruleTerms } from './policy/rule-terms.ts';
 export { definitionDigest, runsDigest } from './policy/runs-digest.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';
 export { hiding } from './policy/shown-arguments.ts';
-export { stillRuled } from './policy/still-ruled.ts';
+export { stillRuled, wouldRuleAgain } from './policy/still-ruled.ts';
 export { createToolViews, type ToolViews } from './policy/tool-views.ts';
 export { withIncluded } from './policy/with-included.ts';
 export { holdRule, target } from './settings/schema-defer.ts';

@@ -7,6 +7,7 @@ import type { TaskEvent } from '../../machines/task/task-events.ts';
 import type { TaskContext, TaskInput } from '../../machines/task/task-input.ts';
 import type { taskMachine } from '../../machines/task/task-machine.ts';
 import type { Every } from '../every.ts';
+import { wouldRuleAgain } from '../governance/governance.ts';
 import type { EgressRecord } from '../ports/egress.ts';
 import {
   ConflictError,
@@ -210,6 +211,11 @@ export class LiveTasks {
     // Leaves the task to a release that can resume it.
     if (!isKnownVersion(stored.machineVersion)) throw await unknownVersion(stored, this.#options);
     await this.#awaken(await claimed(stored, this.#options.store));
+  }
+
+  /** Returns whether new rulings on the calls of a stored ruling could only be the same; `made` is its JSON. */
+  wouldRuleAgain(made: string): Promise<boolean> {
+    return wouldRuleAgain(made, this.#options);
   }
 
   /**

@@ -43,11 +43,14 @@ export async function recover(ports: RecoveryPorts): Promise<void> {
 }
 
 /**
- * Re-evaluates held calls concurrently, since one may wait for its tool's server. Beyond a number that takes a moment,
- * calls are re-evaluated after the start: each is ruled on again at its release in any case.
+ * Re-evaluates held calls whose ruling may have changed, concurrently, since one may wait for its tool's server. Beyond a
+ * number that takes a moment, calls are re-evaluated after the start: each is ruled on again at its release in any case.
  */
 async function reviewParked(ports: RecoveryPorts): Promise<void> {
-  const ids = await ports.store.rows.parked();
+  const { rows } = ports.store;
+  const rulings = await rows.rulings();
+  const stand = await Promise.all(rulings.map((made) => ports.tasks.wouldRuleAgain(made)));
+  const ids = await rows.parked(rulings.filter((_, at) => stand[at]));
   await review(ports, ids.slice(0, reviewedBefore));
   const later = ids.slice(reviewedBefore);
   if (later.length > 0)

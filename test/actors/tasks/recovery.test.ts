@@ -4,9 +4,13 @@ import { patient } from '../../helpers/patient.ts';
 
 /** The ports of a recovery with these parked tasks. */
 function portsOf(ids: readonly string[], tasks: object, log: object = {}): RecoveryPorts {
-  const rows = { strangers: async () => [], parked: async () => ids, working: async () => [] };
+  const rows = {
+    ...{ strangers: async () => [], working: async () => [], rulings: async () => ['a', 'b'] },
+    parked: async (but: readonly string[]) => (but.length === 0 ? ids : []),
+  };
+  const wouldRuleAgain = async () => false;
   return {
-    tasks: { start: () => undefined, isStopped: false, ...tasks },
+    tasks: { start: () => undefined, isStopped: false, wouldRuleAgain, ...tasks },
     store: { rows, releases: { keep: async () => undefined } },
     ...{ shared: null, onRestart: 'resume', release: '1', log },
   } as unknown as RecoveryPorts;
@@ -36,7 +40,13 @@ it.each([true, false])('later reviews stop with the system: %s', async (isStoppe
   const errors: string[] = [];
   const log = { error: (_: object, message: string) => void errors.push(message) };
   const ports = portsOf(many, {}, log);
-  await recover({ ...ports, tasks: Object.assign(tasks, { start: () => undefined }) as never });
+  await recover({
+    ...ports,
+    tasks: Object.assign(tasks, {
+      start: () => undefined,
+      wouldRuleAgain: async () => false,
+    }) as never,
+  });
   const expected = isStopped ? [] : ['tasks: some waiting calls were not ruled on again'];
   await vi.waitUntil(() => tasks.isStopped || errors.length > 0, patient);
   expect(errors).toEqual(expected);
@@ -53,4 +63,14 @@ it('waiting calls are ruled on concurrently at the start, as one server may be s
   };
   await recover(portsOf(ids, { review }));
   expect(reviewed).toEqual([...ids.slice(1), 't-0']);
+});
+
+it('a waiting call is not ruled on at the start where its ruling stands', async () => {
+  const excluded: unknown[] = [];
+  const ports = portsOf([], { wouldRuleAgain: async (made: string) => made === 'b' });
+  const rows = { ...ports.store.rows, parked: async (but: unknown) => [excluded.push(but)] };
+  const reviewed: unknown[] = [];
+  const tasks = { ...ports.tasks, review: async (id: unknown) => void reviewed.push(id) };
+  await recover({ ...ports, store: { ...ports.store, rows }, tasks } as never);
+  expect({ excluded, reviewed }).toEqual({ excluded: [['b']], reviewed: [1] });
 });

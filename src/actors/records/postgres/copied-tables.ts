@@ -40,6 +40,7 @@ export const copiedTables: readonly CopiedTable[] = [
       expires_at: bigint,
       open_hold: text,
       has_values: integer,
+      ruled_as: text,
     },
   },
   {

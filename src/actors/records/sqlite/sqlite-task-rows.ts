@@ -184,8 +184,12 @@ export class SqliteTaskRows implements TaskRows {
   }
 
   /** Returns the ids of parked tasks that can be resumed, oldest first. */
-  async parked(): Promise<string[]> {
-    return this.#sql.parked.all().map((row) => String(row['id']));
+  async parked(but: readonly string[] = []): Promise<string[]> {
+    return this.#sql.parked.all(JSON.stringify(but)).map((row) => String(row['id']));
+  }
+
+  async rulings(): Promise<string[]> {
+    return this.#sql.rulings.all().map((row) => String(row['ruled_as']));
   }
 
   /** Counts the tasks of an owner that wait for a decision. */
@@ -284,7 +288,10 @@ function prepare(database: DatabaseSync) {
     running: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working') ORDER BY position`),
     working: sql(`SELECT id FROM tasks WHERE state IN ('submitted', 'working')
       AND ${known} ORDER BY position`),
-    parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' AND ${known} ORDER BY position`),
+    parked: sql(`SELECT id FROM tasks WHERE state = 'deferred' AND ${known}
+      AND coalesce(ruled_as NOT IN (SELECT value FROM json_each(?)), TRUE) ORDER BY position`),
+    rulings: sql(`SELECT DISTINCT ruled_as FROM tasks
+      WHERE state = 'deferred' AND ruled_as IS NOT NULL`),
     countWaiting: sql(`SELECT count(*) AS tasks FROM tasks INDEXED BY tasks_waiting_by_owner
       WHERE state = 'deferred' AND owner_org = ? AND owner = ?`),
     waitingOf: sql(`SELECT id FROM tasks INDEXED BY tasks_waiting_by_owner

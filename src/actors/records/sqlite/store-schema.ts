@@ -193,8 +193,11 @@ ${pageTables}
   PRAGMA application_id = ${applicationId};
 `;
 
+/** Version 2: what the ruling on a waiting call was made from. */
+const rulings = 'ALTER TABLE tasks ADD COLUMN ruled_as TEXT;';
+
 /** Steps from each version of the store to the next, from 0, an empty file; append only. */
-export const schemaSteps: readonly string[] = [baseline];
+export const schemaSteps: readonly string[] = [baseline, rulings];
 
 /**
  * The oldest version whose releases can work with the present tables, so that an upgrade can be undone. A step that

@@ -1,10 +1,12 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { isFinal, type Task, type TaskState } from '../../../machines/domain/task.ts';
+import { ruledAs } from '../../../machines/governance/ruled-as.ts';
 import { unreadable } from '../../../machines/task/failure-of.ts';
 import {
   oldestTaskMachineVersion,
   taskMachineVersion,
 } from '../../../machines/task/snapshot-steps.ts';
+import type { TaskContext } from '../../../machines/task/task-input.ts';
 import { titleOf } from '../../../machines/task/task-title.ts';
 import { openHoldOf } from './open-holds.ts';
 import { columnReader, isWorthSharing, type SharedColumn, SharedValues } from './shared-values.ts';
@@ -115,8 +117,19 @@ function newRow(change: TaskChange) {
     expires_at: task.deferral?.expiresAt ?? null,
     open_hold: openHoldOf(task),
     has_values: shared === null ? 0 : 1,
+    ruled_as: ruledAsOf(change),
   };
   return { columns, shared };
+}
+
+/** Returns what the ruling on a waiting call was made from, as JSON, so that a start compares it once for all calls. */
+function ruledAsOf({ task, snapshot }: TaskChange): string | null {
+  const { deferral } = task;
+  if (deferral === null) return null;
+  const context = (snapshot as { context?: Partial<TaskContext> } | null)?.context;
+  const isElsewhere = task.hold !== undefined;
+  const made = ruledAs({ call: context?.pending?.[0], deferral, isElsewhere });
+  return made && JSON.stringify(made);
 }
 
 type ThreeColumns<Value> = [brief: Value, snapshot: Value, contents: Value];
@@ -134,7 +147,7 @@ function jsonOf(columns: ThreeColumns<unknown>) {
 export const taskColumns = [
   ...['id', 'state', 'revision', 'changed_at', 'deadline_at', 'deferral_id', 'machine_version'],
   ...['audit_seq', 'started_call', 'task', 'snapshot', 'context_id', 'contents', 'approvers'],
-  ...['owner_org', 'owner', 'expires_at', 'open_hold', 'has_values'],
+  ...['owner_org', 'owner', 'expires_at', 'open_hold', 'has_values', 'ruled_as'],
 ] as const satisfies (keyof TaskColumns)[];
 
 /** Parses a task from its complete row. Throws SyntaxError for an unreadable one. */

@@ -71,8 +71,12 @@ export interface TaskRows {
   findByDeferral(deferralId: string): Promise<Task | undefined>;
   /** Returns the ids of running tasks, oldest first, which a restart must resume if possible. */
   working(): Promise<string[]>;
-  /** Returns the ids of parked tasks that can be resumed, oldest first. */
-  parked(): Promise<string[]>;
+  /**
+   * Returns the ids of parked tasks that can be resumed, oldest first, without those of the rulings in `but`.
+   */
+  parked(but?: readonly string[]): Promise<string[]>;
+  /** Returns what the rulings on the calls of parked tasks were made from, as JSON, each once. */
+  rulings(): Promise<string[]>;
   /** Returns the ids of parked tasks whose deadline has passed, most overdue first. */
   overdue(now: number): Promise<string[]>;
   /** Returns the first deadline after a time, in epoch milliseconds. */

@@ -7,12 +7,16 @@ import {
 } from '../../../../src/actors/governance/policy/policies.ts';
 import { createPolicy } from '../../../../src/actors/governance/policy/policy.ts';
 import { definitionDigest } from '../../../../src/actors/governance/policy/runs-digest.ts';
-import { stillRuled } from '../../../../src/actors/governance/policy/still-ruled.ts';
+import {
+  stillRuled,
+  wouldRuleAgain,
+} from '../../../../src/actors/governance/policy/still-ruled.ts';
 import { createToolViews, everyTool } from '../../../../src/actors/governance/policy/tool-views.ts';
 import { securitySchema } from '../../../../src/actors/governance/settings/schema-security.ts';
 import type { Tool } from '../../../../src/actors/ports/tool.ts';
 import { randomIds } from '../../../../src/actors/random-ids.ts';
 import type { Deferral, RanCall, ToolCall } from '../../../../src/machines/domain/task.ts';
+import { ruledAs } from '../../../../src/machines/governance/ruled-as.ts';
 import { runs } from '../../../helpers/runs.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import { aCall, aCaller, aTaskInput } from '../../../helpers/task-fixtures.ts';
@@ -121,8 +125,11 @@ async function release(before: World, after: World, stated: string | null = null
   if (held.kind !== 'defer') return null;
   const approvals = [{ approver: 'bob@example.com', at: before.now }];
   const deferral = { ...held.deferral, approvals };
-  const isRuled = stillRuled({ call: held.call, deferral, isElsewhere }, inForce(after));
-  return { held, isRuled, again: await rule(after, surface, held.call, deferral) };
+  const waiting = { call: held.call, deferral, isElsewhere };
+  const isRuled = stillRuled(waiting, inForce(after));
+  const made = JSON.stringify(ruledAs(waiting));
+  const wouldBe = await wouldRuleAgain(made, inForce(after));
+  return { held, isRuled, wouldBe, again: await rule(after, surface, held.call, deferral) };
 }
 
 const change = fc.constantFrom<Partial<World>>(
@@ -155,7 +162,7 @@ describe('a ruling that is still valid', () => {
         const isSame = (later.policySha256 ?? first.policySha256) === first.policySha256;
         const after: World = { ...before, ...(isSame ? {} : other), ...later };
         const released = await release(before, after, stated);
-        if (released?.isRuled !== true) return;
+        if (released?.wouldBe !== true) return expect(released?.isRuled ?? false).toBe(false);
         standing += 1;
         const { held, again } = released;
         expect(again).toEqual({
@@ -214,6 +221,19 @@ describe('a ruling that is still valid', () => {
     expect(await release(before, before)).toMatchObject({
       ...{ isRuled: false, again: { facts: [{ type: 'rule.shadowed' }] } },
     });
+  });
+
+  it('stands at a start also for a tool whose code must be read', async () => {
+    const before = { ...first, identity: 'one' };
+    expect([
+      await release(before, before),
+      await release(before, { ...before, identity: 'two' }),
+      await wouldRuleAgain('no JSON', inForce(first)),
+    ]).toMatchObject([
+      { isRuled: false, wouldBe: true, again: { kind: 'allow' } },
+      { isRuled: false, wouldBe: false, again: { kind: 'deny' } },
+      false,
+    ]);
   });
 
   it('is none of another call, or of none', async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskStore } from '../../../../src/actors/records/store/task-store.ts';
-import type { Task, TaskState } from '../../../../src/machines/domain/task.ts';
+import type { Deferral, Task, TaskState } from '../../../../src/machines/domain/task.ts';
 import { taskMachineVersion } from '../../../../src/machines/task/snapshot-steps.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
@@ -136,6 +136,28 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
     it('return running and parked tasks, oldest first', async () => {
       expect(await store.rows.working()).toEqual(['at-work', 'submitted']);
       expect(await store.rows.parked()).toEqual(['late', 'soon', 'next']);
+    });
+
+    it('return what rulings were made from, once each, and the calls of the others', async () => {
+      const ruled = (id: string, policySha256: string) => {
+        const task = aParkedTask(id, 5_000);
+        const { id: callId = '', argsSha256 = '' } = task.deferral ?? {};
+        const call = { ...{ id: callId, tool: 'pay', argsSha256 }, policySha256, offered: 'o' };
+        const deferral = { ...task.deferral, runsSha256: 'r' } as Deferral;
+        const snapshot = { value: 'deferred', context: { pending: [call] } };
+        return store.save(id, () => aWrite({ ...task, deferral }, { snapshot }));
+      };
+      const all = [ruled('one', 'p'), ruled('two', 'q'), ruled('three', 'p')];
+      await store.flush();
+      await Promise.all(all);
+      const made = (policySha256: string) =>
+        JSON.stringify({
+          ...{ policySha256, tool: 'pay', offered: 'o', runsSha256: 'r', isElsewhere: false },
+        });
+      expect((await store.rows.rulings()).toSorted()).toEqual([made('p'), made('q')]);
+      const others = ['late', 'soon', 'next'];
+      expect(await store.rows.parked([made('p')])).toEqual([...others, 'two']);
+      expect(await store.rows.parked([made('p'), made('q')])).toEqual(others);
     });
 
     it('return overdue tasks, to the millisecond, and the first deadline after a time', async () => {
