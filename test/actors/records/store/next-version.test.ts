@@ -1,7 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type * as PostgresModule from '../../../../src/actors/records/postgres/open-schema.ts';
+import { postgresSteps } from '../../../../src/actors/records/postgres/postgres-schema.ts';
 import type * as SqliteModule from '../../../../src/actors/records/sqlite/database.ts';
+import { schemaSteps } from '../../../../src/actors/records/sqlite/store-schema.ts';
 import { postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
@@ -57,7 +59,9 @@ describe('a step to the next version of the tables', () => {
 
     const database = new DatabaseSync(path, { readOnly: true });
     expect(database.prepare(notes).all()).toEqual(expected);
-    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({
+      user_version: schemaSteps.length + 1,
+    });
     database.close();
     const again = await openStore(directory);
     expect((await again.rows.find('t-2'))?.state).toBe('deferred');
@@ -77,10 +81,10 @@ describe('a step to the next version of the tables', () => {
     const owner = { schema: 'holdpoint', agentId: 'refunds' };
     const open = () => store.database.transaction((client) => openSchema(client, owner));
 
-    expect([await open(), await open()]).toEqual([1, 2]);
+    expect([await open(), await open()]).toEqual([postgresSteps.length, postgresSteps.length + 1]);
     expect(await place.execute(notes)).toEqual(expected);
     expect(await place.execute('SELECT version, oldest_reader FROM store_info')).toEqual([
-      { version: 2, oldest_reader: 1 },
+      { version: postgresSteps.length + 1, oldest_reader: 1 },
     ]);
     expect((await (await place.open()).rows.find('t-2'))?.state).toBe('deferred');
   });
