@@ -440,15 +440,16 @@ export class LiveTasks {
  * actor.
  */
 function seenBy(find: (id: string) => LiveTask | undefined, logic: TaskLogic): TaskLogic {
-  const { transition, getInitialSnapshot } = logic;
+  const transition = logic.transition.bind(logic);
+  const getInitialSnapshot = logic.getInitialSnapshot.bind(logic);
   const see = ({ id, self }: TaskScope, snapshot: TaskSnapshot, event: string): TaskSnapshot => {
     find(id)?.moved(snapshot, event, self);
     return snapshot;
   };
   return Object.assign(logic, {
     getInitialSnapshot: (scope, input) =>
-      see(scope, getInitialSnapshot.call(logic, scope, input), 'xstate.init'),
+      see(scope, getInitialSnapshot(scope, input), 'xstate.init'),
     transition: (snapshot, event, scope) =>
-      see(scope, transition.call(logic, snapshot, event, scope), event.type),
+      see(scope, transition(snapshot, event, scope), event.type),
   } satisfies Partial<TaskLogic>);
 }

@@ -65,7 +65,7 @@ it('waiting calls are ruled on concurrently at the start, as one server may be s
   expect(reviewed).toEqual([...ids.slice(1), 't-0']);
 });
 
-it('a waiting call is not ruled on at the start where its ruling stands', async () => {
+it('a waiting call is not ruled on at the start where its ruling is still valid', async () => {
   const excluded: unknown[] = [];
   const ports = portsOf([], { wouldRuleAgain: async (made: string) => made === 'b' });
   const rows = { ...ports.store.rows, parked: async (but: unknown) => [excluded.push(but)] };

@@ -18,8 +18,8 @@ export async function runsDigest(
 
 /** Returns the digest of a tool without an identity of its own; `null` for any other tool. */
 export function runsDigestNow(tool: Tool, policy: Pick<Policy, 'credentialOf'>): string | null {
-  const { description, parameters, identity } = tool;
-  return identity === undefined ? digestOf(tool, { description, parameters }, policy) : null;
+  const { description, parameters } = tool;
+  return tool.identity === undefined ? digestOf(tool, { description, parameters }, policy) : null;
 }
 
 function digestOf({ name }: Tool, runs: JsonValue, policy: Pick<Policy, 'credentialOf'>): string {

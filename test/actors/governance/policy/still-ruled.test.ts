@@ -223,7 +223,7 @@ describe('a ruling that is still valid', () => {
     });
   });
 
-  it('stands at a start also for a tool whose code must be read', async () => {
+  it('is still valid at a start also for a tool whose code must be read', async () => {
     const before = { ...first, identity: 'one' };
     expect([
       await release(before, before),
