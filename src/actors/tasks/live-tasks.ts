@@ -80,6 +80,7 @@ export class LiveTasks {
   readonly #leaving = new Map<string, Promise<unknown>>();
   readonly #upkeep: Upkeep;
   #isStopped = false;
+  #areRulingsOwn = false;
 
   constructor(options: LiveTasksOptions) {
     const { store, clock, envelope, watchers, spoken } = options;
@@ -211,6 +212,16 @@ export class LiveTasks {
     // Leaves the task to a release that can resume it.
     if (!isKnownVersion(stored.machineVersion)) throw await unknownVersion(stored, this.#options);
     await this.#awaken(await claimed(stored, this.#options.store));
+  }
+
+  /** True once this release has ruled on every waiting call. Daemons of other releases may rule on shared ones. */
+  get areRulingsOwn(): boolean {
+    return this.#areRulingsOwn && !this.#options.isShared;
+  }
+
+  /** Marks every waiting call as ruled on by this release. */
+  noticeReviewed(): void {
+    this.#areRulingsOwn = true;
   }
 
   /** Returns whether new rulings on the calls of a stored ruling could only be the same; `made` is its JSON. */

@@ -9,6 +9,9 @@ import type { SharedWork } from './shared-work.ts';
 /** Maximum held calls re-evaluated concurrently at start-up. */
 const reviewedAtOnce = 64;
 
+/** Time to read what a tool runs, in milliseconds. */
+const readWithin = 1_000;
+
 /** Maximum held calls re-evaluated before new tasks are accepted. */
 const reviewedBefore = 1_000;
 
@@ -30,8 +33,8 @@ export interface RecoveryPorts {
  * afterwards. Rejects with SystemError.
  */
 export async function recover(ports: RecoveryPorts): Promise<void> {
-  const { tasks, store, onRestart, release } = ports;
-  await store.releases.keep(taskMachineVersion, release);
+  const { tasks, store, onRestart, release, shared } = ports;
+  if (shared !== null) await store.releases.keep(taskMachineVersion, release);
   await nameStrangers(ports);
   if (onRestart === 'abandon') await abandonInterrupted(ports);
   tasks.start();
@@ -47,14 +50,33 @@ export async function recover(ports: RecoveryPorts): Promise<void> {
  * number that takes a moment, calls are re-evaluated after the start: each is ruled on again at its release in any case.
  */
 async function reviewParked(ports: RecoveryPorts): Promise<void> {
-  const { rows } = ports.store;
-  const rulings = await rows.rulings();
-  const stand = await Promise.all(rulings.map((made) => ports.tasks.wouldRuleAgain(made)));
-  const ids = await rows.parked(rulings.filter((_, at) => stand[at]));
+  const ids = await ports.store.rows.parked(await ownRulings(ports));
   await review(ports, ids.slice(0, reviewedBefore));
   const later = ids.slice(reviewedBefore);
-  if (later.length > 0)
-    void review(ports, later).catch((error: unknown) => notReviewed(ports, error));
+  if (later.length === 0) return reviewed(ports);
+  void review(ports, later)
+    .then(() => reviewed(ports))
+    .catch((error: unknown) => notReviewed(ports, error));
+}
+
+/** A release is stored once it has ruled on every waiting call, so that a start in between rules on all of them again. */
+async function reviewed({ tasks, store, release, shared }: RecoveryPorts): Promise<void> {
+  if (tasks.isStopped) return;
+  if (shared === null) await store.releases.keep(taskMachineVersion, release);
+  tasks.noticeReviewed();
+}
+
+/** Returns the stored rulings that this release would make again; another release may rule by other code. */
+async function ownRulings({ tasks, store, release }: RecoveryPorts): Promise<string[]> {
+  if ((await store.releases.find(taskMachineVersion)) !== release) return [];
+  const rulings = await store.rows.rulings();
+  // A server that does not answer delays no start: its calls are ruled on like all others.
+  const late = new Promise<false>((resolve) => {
+    setTimeout(resolve, readWithin, false).unref();
+  });
+  const inTime = (made: string) => Promise.race([tasks.wouldRuleAgain(made), late]);
+  const isSame = await Promise.all(rulings.map(inTime));
+  return rulings.filter((_, at) => isSame[at]);
 }
 
 async function review(ports: RecoveryPorts, list: readonly string[]): Promise<void> {

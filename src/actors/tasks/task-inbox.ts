@@ -130,7 +130,8 @@ export class TaskInbox {
       const fault = remembered === null ? null : this.#ports.remembering.faultOf(remembered);
       if (fault !== null) return { kind: 'notRememberable', text: fault } as const;
       const isElsewhere = run.hold !== undefined;
-      const isRuled = stillRuled({ call: pending.at(0), deferral, isElsewhere }, this.#ports);
+      const waiting = { call: pending.at(0), deferral, isElsewhere };
+      const isRuled = this.#ports.tasks.areRulingsOwn && stillRuled(waiting, this.#ports);
       return askTask(
         actor,
         { type: 'deferral.decide', attempt, today, edit, approvals, isRuled },

@@ -231,10 +231,20 @@ export const toolCallSetup = setup({
       return {
         verdict: { kind: 'defer', call, deferral, credential: rules.credential } as const,
         facts: [opened],
-        records: recorded(context, 'defer', {
-          ...{ layer: 'defer', decision: 'defer', reason: `awaiting ${deferral.to}`, duration: 0 },
-          ...ruleNamed(rules.names?.defer),
-        }),
+        records: recorded(
+          context,
+          'defer',
+          {
+            ...{
+              layer: 'defer',
+              decision: 'defer',
+              reason: `awaiting ${deferral.to}`,
+              duration: 0,
+            },
+            ...ruleNamed(rules.names?.defer),
+          },
+          call,
+        ),
       };
     }),
     holdOn: assign(({ context }, deferral: Deferral) => ({
@@ -313,9 +323,13 @@ function ruleNamed(rule: string | undefined): Pick<DecisionRecord, 'rule'> {
 type LayerRecord = Omit<DecisionRecord, 'callId' | 'tool'>;
 
 /** Returns the records of a ruling: those of the layers that let the call pass, and the last one. */
-function recorded(context: ToolCallContext, at: Layer, last: LayerRecord): DecisionRecord[] {
+function recorded(
+  context: ToolCallContext,
+  at: Layer,
+  last: LayerRecord,
   // MODIFY may give a call that it changed another id.
-  const { id: callId, tool } = at === 'defer' ? callToRun(context) : context.call;
+  { id: callId, tool } = at === 'defer' ? callToRun(context) : context.call,
+): DecisionRecord[] {
   return [...passed(context, at), { callId, tool, ...last }];
 }
 

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { type RecoveryPorts, recover } from '../../../src/actors/tasks/recovery.ts';
 import { patient } from '../../helpers/patient.ts';
 
@@ -9,9 +9,11 @@ function portsOf(ids: readonly string[], tasks: object, log: object = {}): Recov
     parked: async (but: readonly string[]) => (but.length === 0 ? ids : []),
   };
   const wouldRuleAgain = async () => false;
+  const quiet = () => undefined;
+  const releases = { keep: async () => undefined, find: async () => '1' };
   return {
-    tasks: { start: () => undefined, isStopped: false, wouldRuleAgain, ...tasks },
-    store: { rows, releases: { keep: async () => undefined } },
+    tasks: { start: quiet, noticeReviewed: quiet, isStopped: false, wouldRuleAgain, ...tasks },
+    store: { rows, releases },
     ...{ shared: null, onRestart: 'resume', release: '1', log },
   } as unknown as RecoveryPorts;
 }
@@ -65,12 +67,41 @@ it('waiting calls are ruled on concurrently at the start, as one server may be s
   expect(reviewed).toEqual([...ids.slice(1), 't-0']);
 });
 
+/** Recovers where the ruling `b` is still valid; returns what was excluded from the review, and what happened. */
+async function recovered(release: string, of: Partial<RecoveryPorts> = {}) {
+  const happened: unknown[] = [];
+  const ports = portsOf([], {
+    wouldRuleAgain: async (made: string) => made === 'b',
+    review: async (id: string) => void happened.push(`reviewed ${id}`),
+    noticeReviewed: () => void happened.push('own'),
+  });
+  const keep = async (_: number, kept: string) => void happened.push(`kept ${kept}`);
+  const parked = async (but: string[]) => [`but ${but.join()}`];
+  const store = {
+    ...ports.store,
+    rows: { ...ports.store.rows, parked },
+    releases: { keep, find: async () => '1' },
+  };
+  await recover({ ...ports, ...of, store, release } as never);
+  return happened;
+}
+
 it('a waiting call is not ruled on at the start where its ruling is still valid', async () => {
-  const excluded: unknown[] = [];
-  const ports = portsOf([], { wouldRuleAgain: async (made: string) => made === 'b' });
-  const rows = { ...ports.store.rows, parked: async (but: unknown) => [excluded.push(but)] };
-  const reviewed: unknown[] = [];
-  const tasks = { ...ports.tasks, review: async (id: unknown) => void reviewed.push(id) };
-  await recover({ ...ports, store: { ...ports.store, rows }, tasks } as never);
-  expect({ excluded, reviewed }).toEqual({ excluded: [['b']], reviewed: [1] });
+  expect(await recovered('1')).toEqual(['reviewed but b', 'kept 1', 'own']);
+});
+
+it('every waiting call is ruled on at the first start of another release', async () => {
+  expect(await recovered('2')).toEqual(['reviewed but ', 'kept 2', 'own']);
+});
+
+it('the start waits for no tool that does not answer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const silent = portsOf(['t-0'], { wouldRuleAgain: () => new Promise(() => undefined) });
+  const reviewed: string[] = [];
+  const tasks = { ...silent.tasks, review: async (id: string) => void reviewed.push(id) };
+  const started = recover({ ...silent, tasks } as never);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await started;
+  expect(reviewed).toEqual(['t-0']);
 });

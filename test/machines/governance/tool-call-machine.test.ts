@@ -911,6 +911,9 @@ describe('a call whose arguments the approver changed', () => {
       kind: 'defer',
       call: { ...call, id: 'call-2' },
       deferral: { id: 'call-2', args, edits: [anEdit()], ...opened },
+      records: expect.arrayContaining([
+        expect.objectContaining({ callId: 'call-2', decision: 'defer' }),
+      ]),
     });
   });
 

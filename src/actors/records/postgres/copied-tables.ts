@@ -40,7 +40,6 @@ export const copiedTables: readonly CopiedTable[] = [
       expires_at: bigint,
       open_hold: text,
       has_values: integer,
-      ruled_as: text,
     },
   },
   {

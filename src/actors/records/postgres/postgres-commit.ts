@@ -215,7 +215,7 @@ function takenMessages(
 const columns = `state text, revision bigint, changed_at bigint, deadline_at bigint, deferral_id text,
   machine_version integer, audit_seq bigint, started_call text, task text, snapshot text,
   context_id text, contents text, approvers text, owner_org text, owner text, expires_at bigint,
-  open_hold text, has_values integer, ruled_as text`;
+  open_hold text, has_values integer`;
 const names = columns.split(',').map((column) => column.trim().split(' ')[0] ?? '');
 const recordset = `json_to_recordset($1::text::json) AS x(n integer, id text, expected bigint, ${columns})`;
 const insertTasks = `INSERT INTO tasks (id, ${names.join(', ')})

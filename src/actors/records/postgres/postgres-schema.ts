@@ -182,11 +182,8 @@ const baseline = `
   );
 `;
 
-/** Version 2: what the ruling on a waiting call was made from. */
-const rulings = 'ALTER TABLE tasks ADD COLUMN ruled_as TEXT;';
-
 /** Steps from each version of the tables to the next, from 0, an empty schema; append only. */
-export const postgresSteps: readonly string[] = [baseline, rulings];
+export const postgresSteps: readonly string[] = [baseline];
 
 /**
  * The oldest version whose releases can work with the present tables: their daemons can run together with newer ones, and an

@@ -82,16 +82,13 @@ export class PostgresTaskRows implements TaskRows {
     return this.#ids(`state IN ('submitted', 'working') AND ${known} ORDER BY position`);
   }
 
-  parked(but: readonly string[] = []): Promise<string[]> {
-    const isOther = 'coalesce(ruled_as <> ALL($1::text[]), TRUE)';
-    return this.#ids(`state = 'deferred' AND ${known} AND ${isOther} ORDER BY position`, but);
+  parked(): Promise<string[]> {
+    return this.#ids(`state = 'deferred' AND ${known} ORDER BY position`);
   }
 
+  /** Daemons of several releases may share the tasks, and each rules by its own code. */
   async rulings(): Promise<string[]> {
-    const rows = await this.#database.query<{ ruled_as: string }>(
-      `SELECT DISTINCT ruled_as FROM tasks WHERE state = 'deferred' AND ruled_as IS NOT NULL`,
-    );
-    return rows.map(({ ruled_as }) => ruled_as);
+    return [];
   }
 
   overdue(now: number): Promise<string[]> {

@@ -42,7 +42,9 @@ export class SqliteStateRows implements StateRows {
 function prepare(database: DatabaseSync) {
   const sql = (text: string) => database.prepare(text);
   return {
-    add: sql('INSERT INTO task_states (task_id, first, entered, states) VALUES (?, ?, ?, ?)'),
+    add: sql(
+      'INSERT OR REPLACE INTO task_states (task_id, first, entered, states) VALUES (?, ?, ?, ?)',
+    ),
     trim: sql(
       'DELETE FROM task_states WHERE task_id = ?1 AND first > 1 AND first + entered - 1 <= ?2',
     ),

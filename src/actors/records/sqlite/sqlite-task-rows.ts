@@ -22,6 +22,7 @@ import type {
   WaitFigures,
 } from '../store/task-rows.ts';
 import { waitFigures, waitsAt } from '../store/waits-at.ts';
+import { inTransaction } from './in-transaction.ts';
 import { SqliteMessageRows } from './sqlite-message-rows.ts';
 import { SqliteSessionRows } from './sqlite-session-rows.ts';
 import { SqliteStateRows } from './sqlite-state-rows.ts';
@@ -240,12 +241,16 @@ export class SqliteTaskRows implements TaskRows {
 
   /** Deletes up to `limit` final tasks that ended before a time; returns how many. */
   deleteEnded(before: number, limit: number): number {
-    const rows = this.#sql.deleteEnded.all(before, limit);
-    const gone = rows.map(({ position, id }) => ({ position: Number(position), id: String(id) }));
-    for (const { state } of rows) this.#counts.move(state as TaskState, null);
+    let deleted = 0;
+    inTransaction(this.#database, () => {
+      const rows = this.#sql.deleteEnded.all(before, limit);
+      const gone = rows.map(({ position, id }) => ({ position: Number(position), id: String(id) }));
+      if (gone.length > 0) this.#parts.delete(gone);
+      for (const { state } of rows) this.#counts.move(state as TaskState, null);
+      deleted = gone.length;
+    });
     this.#counts.commit();
-    if (gone.length > 0) this.#parts.delete(gone);
-    return gone.length;
+    return deleted;
   }
 }
 

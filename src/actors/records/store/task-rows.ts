@@ -75,7 +75,7 @@ export interface TaskRows {
    * Returns the ids of parked tasks that can be resumed, oldest first, without those of the rulings in `but`.
    */
   parked(but?: readonly string[]): Promise<string[]>;
-  /** Returns what the rulings on the calls of parked tasks were made from, as JSON, each once. */
+  /** Returns what the rulings on the calls of parked tasks were made from, as JSON, each once; none if daemons share them. */
   rulings(): Promise<string[]>;
   /** Returns the ids of parked tasks whose deadline has passed, most overdue first. */
   overdue(now: number): Promise<string[]>;

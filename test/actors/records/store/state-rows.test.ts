@@ -39,6 +39,16 @@ describe.each(kindsOfStores)('$kind', ({ make }) => {
   const rows = async (): Promise<number> =>
     (await place.execute('SELECT task_id FROM task_states')).length;
 
+  it('replace those that a deleted task of the same id left behind', async () => {
+    await place.execute(
+      "INSERT INTO task_states (task_id, first, entered, states) VALUES ('t-1', 1, 1, '[]')",
+    );
+    const saved = save(store, 1, states(1, 2));
+    await store.flush();
+    await saved;
+    expect((await store.rows.states.of('t-1')).states).toEqual(states(1, 2));
+  });
+
   describe('the state history of a task', () => {
     it('is stored commit by commit, each once, over a restart', async () => {
       await save(store, 1, states(1, 3));
