@@ -65,7 +65,11 @@ function copySources(folder: string, breaks: boolean): void {
     ['sqlite/store-schema.ts', 'schemaSteps'],
   ]) {
     const file = `src/actors/records/${path}`;
-    change(file, /(\[baseline)\]/, `$1, 'CREATE TABLE of_next_release (one INTEGER);']`);
+    change(
+      file,
+      /(Steps: readonly string\[\] = \[[^\]]+)\]/,
+      `$1, 'CREATE TABLE of_next_release (one INTEGER);']`,
+    );
     if (breaks) change(file, /(readableFrom = )\d+/, `$1${steps}.length`);
   }
 }
