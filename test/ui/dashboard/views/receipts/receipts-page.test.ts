@@ -214,6 +214,9 @@ describe('the receipt of a call', () => {
   });
 });
 
+/** The page reads these again from time to time, on every view. */
+const lookedAt = new Set(['/api/workspace', '/api/agents', '/api/deferrals']);
+
 describe('files of receipts', () => {
   it('are verified in the browser, without a request', async () => {
     const { page, asked } = await openFiles(
@@ -223,7 +226,7 @@ describe('files of receipts', () => {
     );
     await page.getByText('Signature valid, and the log has its lines.').waitFor();
     expect(await page.locator('.files').innerText()).toBe('1 receipt, 1 key set, 1 log file');
-    expect(asked).toEqual([]);
+    expect(asked.filter((url) => !lookedAt.has(new URL(url).pathname))).toEqual([]);
     expect(await faultsOf(page, twoLooks)).toEqual([]);
   });
 
