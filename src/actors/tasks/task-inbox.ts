@@ -131,7 +131,10 @@ export class TaskInbox {
       if (fault !== null) return { kind: 'notRememberable', text: fault } as const;
       const isElsewhere = run.hold !== undefined;
       const waiting = { call: pending.at(0), deferral, isElsewhere };
-      const isRuled = this.#ports.tasks.areRulingsOwn && stillRuled(waiting, this.#ports);
+      const isRuled =
+        attempt.verb === 'approve' &&
+        this.#ports.tasks.areRulingsOwn &&
+        stillRuled(waiting, this.#ports);
       return askTask(
         actor,
         { type: 'deferral.decide', attempt, today, edit, approvals, isRuled },

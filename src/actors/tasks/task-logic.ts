@@ -76,6 +76,16 @@ export function createTaskLogic(ports: TaskLogicPorts) {
   const vault = new CredentialVault();
   const served = beneathRun(ports, { isOwn: true });
   const called = beneathRun(ports, {});
+  const ofSession = async <Calls>(
+    read: (run: TaskContext['run']) => Promise<Calls>,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<Calls | []> => {
+    const { isAlone, actor } = live(id);
+    if (isAlone) return [];
+    const { run } = actor.getSnapshot().context;
+    return whenReachable(() => read(run), { clock, signal });
+  };
   const accepting: AcceptPorts = {
     ids,
     clock,
@@ -92,18 +102,8 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         log,
         attribute: served,
         redeem: (asked) => remembering.redeem(asked),
-        ranInSession: async (id, signal) => {
-          const { isAlone, actor } = live(id);
-          if (isAlone) return [];
-          const { run } = actor.getSnapshot().context;
-          return whenReachable(() => sessions.ran(run), { clock, signal });
-        },
-        historyOf: async (id, signal) => {
-          const { isAlone, actor } = live(id);
-          if (isAlone) return [];
-          const { run } = actor.getSnapshot().context;
-          return whenReachable(() => sessions.history(run), { clock, signal });
-        },
+        ranInSession: (id, signal) => ofSession((run) => sessions.ran(run), id, signal),
+        historyOf: (id, signal) => ofSession((run) => sessions.history(run), id, signal),
       }),
       mint: served(createIssueCredential({ issuer, vault, clock, log })),
       runTool: called(

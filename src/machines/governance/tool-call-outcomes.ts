@@ -25,8 +25,8 @@ const approvedByTooFew = 'the policy in force demands other approvals than this 
 
 /** Invalid or banned calls. */
 export const whenScreened = {
-  misfit: refusedBy('turnDown', 'alignment', ({ rules }) => rules.refusal),
-  refused: refusedBy('deny', 'alignment', ({ rules }) => rules.refusal),
+  misfit: refusedBy('turnDown', 'alignment', ({ rules }) => rules),
+  refused: refusedBy('deny', 'alignment', ({ rules }) => rules),
 } as const;
 
 const judged = { type: 'keepIntent', params: ({ event }: Compared) => event.output } as const;
@@ -46,16 +46,12 @@ export const whenCompared = {
       }),
     },
   ],
-  failed: refusedBy('deny', 'alignment', () => brokenLayer),
+  failed: refusedBy('deny', 'alignment', ({ rules: { took } }) => ({ refusal: brokenLayer, took })),
 } as const;
 
 /** The calls of the session could not be read, so no condition on them can be evaluated. */
 export const whenRecalled = {
-  failed: {
-    type: 'deny',
-    params: ({ context }: Given) =>
-      report.denialOf(context, 'alignment', { refusal: unrecalled, took: 0 }),
-  },
+  failed: refusedBy('deny', 'alignment', () => ({ refusal: unrecalled, took: 0 })),
 } as const;
 
 /** The caller's assurance level was compared with the required one. */
@@ -65,15 +61,11 @@ export const whenAssured = {
 
 /** MODIFY has run. */
 export const whenModified = {
-  refused: {
-    type: 'deny',
-    params: ({ context }: Given) => {
-      const { modification } = context;
-      const refusal = report.refusalOf(modification);
-      return report.denialOf(context, 'modify', { refusal, took: modification.took });
-    },
-  },
-  unruled: refusedBy('deny', 'defer', ({ rules }) => rules.refusal),
+  refused: refusedBy('deny', 'modify', ({ modification }) => ({
+    refusal: report.refusalOf(modification),
+    took: modification.took,
+  })),
+  unruled: refusedBy('deny', 'defer', ({ rules }) => rules),
 } as const;
 
 /** The policy says whether a person must release the call. */
@@ -104,11 +96,7 @@ export const whenIdentified = {
     },
   ],
   toolChanged: deniedAtRelease(toolChanged),
-  unknown: {
-    type: 'deny',
-    params: ({ context }: Given) =>
-      report.denialOf(context, 'defer', { refusal: unidentified, took: 0 }),
-  },
+  unknown: refusedBy('deny', 'defer', () => ({ refusal: unidentified, took: 0 })),
 } as const;
 
 /** A grant for the call was looked for. */
@@ -145,16 +133,15 @@ interface Compared extends Given {
   event: DoneActorEvent<Timed<IntentVerdict>>;
 }
 
-/** A rule of the policy refuses the call. */
+/** A layer refuses the call, after `took` milliseconds. */
 function refusedBy<Type extends 'deny' | 'turnDown'>(
   type: Type,
   at: Layer,
-  causeOf: (context: ToolCallContext) => Refusal | null,
+  causeOf: (context: ToolCallContext) => { refusal: Refusal | null; took: number },
 ) {
   return {
     type,
-    params: ({ context }: Given) =>
-      report.denialOf(context, at, { refusal: causeOf(context), took: context.rules.took }),
+    params: ({ context }: Given) => report.denialOf(context, at, causeOf(context)),
   } as const;
 }
 

@@ -335,13 +335,12 @@ function recorded(
 
 /** Returns the records of the layers before a layer, which let the call pass. */
 function passed(context: ToolCallContext, at: Layer): DecisionRecord[] {
-  const before = layers.slice(
-    0,
-    layers.findIndex(({ layer }) => layer === at),
-  );
+  const index = layers.findIndex(({ layer }) => layer === at);
+  const before = index === -1 ? layers : layers.slice(0, index);
   return before.map(({ recordOf }) => recordOf(context));
 }
 
+/** The layers before DEFER, which is the last one. */
 const layers: readonly { layer: Layer; recordOf: (context: ToolCallContext) => DecisionRecord }[] =
   [
     {
@@ -375,7 +374,6 @@ const layers: readonly { layer: Layer; recordOf: (context: ToolCallContext) => D
         return { ...record, decision: 'modify', changes, duration };
       },
     },
-    { layer: 'defer', recordOf: ({ call }) => recordFor(call, 'defer', '') },
   ];
 
 function recordFor({ id: callId, tool }: ToolCall, layer: Layer, reason: string): DecisionRecord {
