@@ -1,0 +1,73 @@
+import type { Caller } from './task.ts';
+
+/** A period of a limit: rolling, in milliseconds, or a period of the calendar in a time zone. */
+export type LimitPeriod = { rolling: number } | { calendar: 'day' | 'week' | 'month'; zone: string };
+
+/**
+ * What one call adds to the ledger: an amount to a limit, or an effect. Amounts are exact decimals; `until` is in epoch
+ * milliseconds, `null` as long as the task of the call is stored.
+ */
+export type LedgerEntry =
+  | { kind: 'limit'; name: string; key: string; amount: string; until: number }
+  | { kind: 'effect'; name: string; key: string; until: number | null };
+
+/** A limit when a call was measured. Amounts are exact decimals. */
+export interface LimitStanding {
+  /** Its name in the configuration. */
+  name: string;
+  /** The values that it counts apart, such as `{caller: 'ann@example.com'}`; empty if it counts all calls together. */
+  by: Readonly<Record<string, string>>;
+  period: LimitPeriod;
+  max: string;
+  /** The calls of the period that ran, or may have run. */
+  used: string;
+  /** The calls that are running. */
+  reserved: string;
+}
+
+/** A limit that applies to a call, with what the call adds. */
+export interface MeasuredLimit extends LimitStanding {
+  /** `null` if the call cannot be measured: then it counts as over the limit. */
+  amount: string | null;
+  isOver: boolean;
+}
+
+/** The earlier call with the same effect. */
+export interface FirstEffect {
+  /** The effect, as its template makes it. */
+  key: string;
+  callId: string;
+  taskId: string;
+  argsSha256: string;
+  requester: Pick<Caller, 'provider' | 'userId' | 'email'> | null;
+  /** Start or release in epoch milliseconds. */
+  at: number;
+  /** The person who released it; absent if nobody was asked. */
+  approver?: string;
+  /** `running` includes a call that its program has not received yet. */
+  outcome: 'running' | 'succeeded' | 'unknown';
+}
+
+/** How the call of an entry ended. */
+export type LedgerEnd = 'succeeded' | 'failed' | 'not_run' | 'unknown';
+
+/** A change of the ledger that is stored with a change of a task. */
+export type LedgerChange =
+  /** The call may run: its reservations are stored. */
+  | { type: 'started'; callId: string; entries: readonly LedgerEntry[]; approver?: string }
+  | { type: 'ended'; callId: string; tool: string; argsSha256: string; end: LedgerEnd };
+
+/** A call whose outcome nobody knows, or the statement of a person on it. */
+export interface OpenOutcome {
+  callId: string;
+  taskId: string;
+  tool: string;
+  argsSha256: string;
+  /** End of the knowledge of the daemon, in epoch milliseconds. */
+  at: number;
+  requester: FirstEffect['requester'];
+  /** The limits and effects that it counts for. */
+  entries: readonly LedgerEntry[];
+  /** The statement of a person; absent while nobody knows. */
+  settled?: { ran: boolean; by: string; reason: string; at: number };
+}
