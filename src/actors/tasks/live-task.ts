@@ -11,6 +11,7 @@ import { describeCrash, describeTask, stateOf } from '../../machines/task/descri
 import { causes, wordOfEvent } from '../../machines/task/entered-state.ts';
 import * as factOf from '../../machines/task/fact-of.ts';
 import * as failureOf from '../../machines/task/failure-of.ts';
+import { type LedgerVersion, ledgerChanges } from '../../machines/task/ledger-changes.ts';
 import { limitReached } from '../../machines/task/limits.ts';
 import type { StartStanding } from '../../machines/task/task-events.ts';
 import type { TaskRun } from '../../machines/task/task-input.ts';
@@ -80,11 +81,13 @@ export class LiveTask {
   #committed: Task | null;
   #revision: number;
   #auditSeq: number;
+  /** The call whose start is on disk, but not its end. */
+  #startedCall: string | null;
   #events: AuditEvent[] = [];
   #sent: SentMessage[] = [];
   #saving: Promise<void> | null = null;
   #isQueued = false;
-  #pending: { task: Task; passed: PassedStates; auditSeq: number } | null = null;
+  #pending: (LedgerVersion & { passed: PassedStates; auditSeq: number }) | null = null;
   readonly #states: EnteredStates;
   readonly #path: EnteredPath;
   readonly #busy = new BusyTime();
@@ -110,6 +113,7 @@ export class LiveTask {
     this.#committed = stored?.task ?? null;
     this.#revision = stored?.task.revision ?? 0;
     this.#auditSeq = stored?.auditSeq ?? 0;
+    this.#startedCall = stored?.startedCall ?? null;
     const state = stored?.task.state ?? null;
     const begins = state === null || isFinal(state);
     this.#states = new EnteredStates(begins ? null : state);
@@ -330,16 +334,21 @@ export class LiveTask {
     const outcomes = newOutcomes(this.#committed, task);
     const isClaimed = this.#isClaimed;
     this.#isClaimed = false;
-    this.#pending = { task, passed, auditSeq: this.#auditSeq };
+    const kept = keptRun(snapshot, isFinal(task.state));
+    const { startedCall } = kept;
+    const before = this.#committed && { task: this.#committed, startedCall: this.#startedCall };
+    const ledger = ledgerChanges(before, { task, startedCall });
+    this.#pending = { task, startedCall, passed, auditSeq: this.#auditSeq };
     return {
       change: {
         task,
         expected: this.#revision,
-        ...keptRun(snapshot, isFinal(task.state)),
+        ...kept,
         auditSeq: this.#auditSeq,
         ...(sent.length === 0 ? {} : { sent }),
         ...(entered.length === 0 ? {} : { entered }),
         ...(outcomes.length === 0 ? {} : { outcomes }),
+        ...(ledger.length === 0 ? {} : { ledger }),
         ...(isClaimed ? { isClaimed } : {}),
       },
       events,
@@ -349,12 +358,13 @@ export class LiveTask {
   #committedTo(saving: Promise<void>): void {
     if (this.#saving === saving) this.#saving = null;
     if (this.#pending === null || this.#pending.task.revision === this.#revision) return;
-    const { task, passed, auditSeq } = this.#pending;
+    const { task, startedCall, passed, auditSeq } = this.#pending;
     this.#pending = null;
     const before = this.#committed;
     this.#measures.committed(before, task);
     if (isFinal(task.state)) this.trace.end(task.state);
     this.#committed = task;
+    this.#startedCall = startedCall;
     this.#revision = task.revision;
     try {
       this.#ports.onCommitted(this, { task, before, passed });

@@ -1,5 +1,6 @@
 import { createActor, toPromise } from 'xstate';
 import type { Task } from '../../machines/domain/task.ts';
+import type { Measured } from '../../machines/governance/bounds.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { ToolCallInput } from '../../machines/governance/tool-call-setup.ts';
 import { speakersIn } from '../../machines/task/follow-up.ts';
@@ -49,7 +50,7 @@ export async function mayRepeat(
   const speakers = speakersIn(context);
   const task = ruledTask(context.run);
   const asked = { taskId, call, request, requester, speakers, held, task, ran };
-  const ruling = await ruledAgain(asked, withoutIntent(ports));
+  const ruling = await ruledAgain(asked, asCounted(ports));
   return ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256;
 }
 
@@ -84,7 +85,7 @@ export async function refusalAtRelease(
   const task = ruledTask({ surface: 'hold', contextId, tags, hold });
   const asked = { taskId, call, request, requester, held, task };
   const historyOf = () => sessions.history(released);
-  const ruling = await ruledAgain(asked, withoutIntent({ ...ports, ...current, historyOf }));
+  const ruling = await ruledAgain(asked, asCounted({ ...ports, ...current, historyOf }));
   if (ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256) return null;
   return ruling.kind === 'deny' || ruling.kind === 'misfit' ? ruling.text : changedRules;
 }
@@ -92,13 +93,17 @@ export async function refusalAtRelease(
 const changedRules =
   'the rules in force no longer allow this call as it was approved; ask again with another key';
 
-/** Skips intent alignment: the request has not changed since the call was compared with it. */
-function withoutIntent<Ports extends GovernPorts>({ policy, ...ports }: Ports) {
+/**
+ * Skips intent alignment, because the request has not changed since the call was compared with it, and the ledger, because
+ * the call counts there already.
+ */
+function asCounted<Ports extends GovernPorts>({ policy, ...ports }: Ports) {
   const rulesFor: Policy['rulesFor'] = (one, facts) => ({
     ...policy.rulesFor(one, facts),
     judgesIntent: false,
   });
-  return { ...ports, policy: { ...policy, rulesFor } };
+  const measure = async (): Promise<Measured> => ({ limits: [], first: null, reserved: [] });
+  return { ...ports, measure, policy: { ...policy, rulesFor } };
 }
 
 function ruledAgain(

@@ -4,6 +4,7 @@ import type { Compaction } from './compaction.ts';
 import type { Finding } from './finding.ts';
 import type { UsedGrant } from './grant.ts';
 import type { HoldOutcome, HoldRequest } from './hold.ts';
+import type { LedgerEntry, MeasuredLimit } from './ledger.ts';
 import type { PasskeyAssertion } from './passkey-confirmation.ts';
 import type {
   Caller,
@@ -150,6 +151,24 @@ export type TaskFact =
       DecisionRecord,
       'decision' | 'layer' | 'rule' | 'reason'
     >)
+  /** The call may run, and counts for these limits from now on; it is over those in `over`, which its approver saw. */
+  | {
+      type: 'limit.reserved';
+      call: CallMark;
+      tool: string;
+      entries: readonly LedgerEntry[];
+      over: readonly string[];
+    }
+  /** The call would exceed a limit. */
+  | {
+      type: 'limit.reached';
+      call: CallMark;
+      tool: string;
+      limit: MeasuredLimit;
+      decision: 'defer' | 'deny';
+    }
+  /** A call that did not run no longer counts for these limits. */
+  | { type: 'limit.returned'; call: CallMark; tool: string; entries: readonly LedgerEntry[] }
   | { type: 'tool.started'; call: CallMark; tool: string; argsSize: number; args: JsonObject }
   | {
       type: 'tool.ended';

@@ -1,7 +1,9 @@
 import type { Caller } from './task.ts';
 
 /** A period of a limit: rolling, in milliseconds, or a period of the calendar in a time zone. */
-export type LimitPeriod = { rolling: number } | { calendar: 'day' | 'week' | 'month'; zone: string };
+export type LimitPeriod =
+  | { rolling: number }
+  | { calendar: 'day' | 'week' | 'month'; zone: string };
 
 /**
  * What one call adds to the ledger: an amount to a limit, or an effect. Amounts are exact decimals; `until` is in epoch

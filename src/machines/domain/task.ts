@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Hold } from './hold.ts';
+import type { FirstEffect, LedgerEntry, MeasuredLimit } from './ledger.ts';
 import type { ModelSpeaker } from './model-speaker.ts';
 import type { OptionTerms } from './rule-options.ts';
 
@@ -87,6 +88,8 @@ export interface ToolCall {
   refused?: string;
   /** The task of another program that continues the started call; absent for none, and after the call has ended. */
   remote?: RemoteTask;
+  /** What the ledger reserved for the call; absent without limits and effects, and after the call has ended. */
+  reserved?: readonly LedgerEntry[];
 }
 
 /**
@@ -121,6 +124,8 @@ export interface RanCall {
   approver?: string;
   /** Names of the output rules that matched its result; absent for none. */
   labels?: string[];
+  /** What it adds to limits and effects; absent for nothing. */
+  reserved?: readonly LedgerEntry[];
   /** True if it started in an earlier run of the task or its session. */
   isEarlier?: true;
 }
@@ -279,6 +284,10 @@ export interface Deferral extends WaitTerms {
   edits?: readonly CallEdit[];
   /** An equal call of the session that ran earlier; absent if there is none. */
   repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
+  /** The limits that apply to the call, as they were when people were asked; absent for none. */
+  limits?: readonly MeasuredLimit[];
+  /** The earlier call with the same effect; absent if there is none. */
+  first?: FirstEffect;
   /** Display text of the approvers: the joined targets. */
   to: string;
   /** The targets to ask, each `channel:<adapter>:<target>`. */

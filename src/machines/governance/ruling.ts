@@ -1,6 +1,7 @@
 import type { TaskFact } from '../domain/facts.ts';
 import type { Refusal } from '../domain/finding.ts';
 import type { ArgumentChange, DecisionRecord, Deferral, Layer, ToolCall } from '../domain/task.ts';
+import type { Bounds } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
 import type { DriftRule } from './intent-alignment.ts';
 
@@ -52,6 +53,8 @@ export interface ToolRules {
   credential: CredentialProvider | null;
   /** True if MODIFY has rules for the tool. */
   modifies: boolean;
+  /** The limits and the effect of the call; absent for none. */
+  bounds?: Bounds;
   /** Present while the calls of the session, which a condition reads, are not read yet. */
   readsHistory?: true;
   /** The rules of the configuration that apply, by layer; absent for none. */

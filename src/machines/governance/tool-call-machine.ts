@@ -1,3 +1,5 @@
+import { seenBy } from './bounded.ts';
+import type { Measured, MeasureInput } from './bounds.ts';
 import { intentFacts, modifiedFacts, shadowFacts } from './call-reports.ts';
 import { callRuled } from './call-ruled.ts';
 import type { Ruling, Verdict } from './ruling.ts';
@@ -6,12 +8,14 @@ import {
   whenCompared,
   whenDeferChecked,
   whenIdentified,
+  whenMeasured,
   whenModified,
   whenRecalled,
   whenRedeemed,
   whenScreened,
 } from './tool-call-outcomes.ts';
 import {
+  boundsIn,
   callToRun,
   noPolicy,
   otherCalls,
@@ -25,6 +29,7 @@ import {
 const afterModify = [
   { guard: 'stillWaits', target: 'ruled', actions: whenDeferChecked.stillWaits },
   { guard: 'needsIdentity', target: 'identifying', actions: [] },
+  { guard: 'isBounded', target: 'reserving', actions: [] },
   { target: 'ruled', actions: whenDeferChecked.free },
 ] as const;
 
@@ -52,7 +57,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
     ran: otherCalls(input.call, input.ran ?? []),
     rules: noPolicy,
     modification: unmodified,
-    presented: { runsSha256: null, shown: {} },
+    presented: { runsSha256: null, shown: {}, measured: null, grant: null },
     intent: null,
     records: [],
     facts: [],
@@ -130,12 +135,14 @@ export const toolCallMachine = toolCallSetup.createMachine({
             actions: whenIdentified.runsSomethingElse,
           },
           { guard: 'lacksApprovals', target: 'ruled', actions: whenIdentified.lacksApprovals },
-          { guard: 'isReleased', target: 'ruled', actions: whenIdentified.released },
           {
-            guard: 'isRememberable',
-            target: 'redeeming',
-            actions: whenIdentified.rememberable,
+            guard: 'isReleasedWithBounds',
+            target: 'reserving',
+            actions: whenIdentified.kept,
           },
+          { guard: 'isReleased', target: 'ruled', actions: whenIdentified.released },
+          { guard: 'isUnmeasured', target: 'measuring', actions: whenIdentified.kept },
+          { guard: 'isRememberable', target: 'redeeming', actions: whenIdentified.kept },
           { target: 'ruled', actions: whenIdentified.held },
         ],
         onError: [
@@ -159,18 +166,80 @@ export const toolCallMachine = toolCallSetup.createMachine({
         input: ({ context }) => redeemInput(context),
         onDone: [
           {
+            guard: { type: 'hasGrantWithBounds', params: ({ event }) => event.output },
+            target: 'reserving',
+            actions: whenRedeemed.covered,
+          },
+          {
             guard: { type: 'hasGrant', params: ({ event }) => event.output },
             target: 'ruled',
-            actions: whenRedeemed.covered,
+            actions: whenRedeemed.released,
           },
           { target: 'ruled', actions: whenRedeemed.uncovered },
         ],
         onError: { target: 'ruled', actions: whenRedeemed.uncovered },
       },
     },
+    measuring: {
+      description:
+        'Compares a call about which people are to be asked with its limits, and with earlier calls of the same effect.',
+      invoke: {
+        src: 'measure',
+        input: ({ context }) => measureInput(context, { reserves: false }),
+        onDone: [
+          { guard: withMeasured('isBarred'), target: 'ruled', actions: whenMeasured.barred },
+          {
+            guard: withMeasured('staysRememberable'),
+            target: 'redeeming',
+            actions: whenMeasured.kept,
+          },
+          { target: 'ruled', actions: whenMeasured.held },
+        ],
+        onError: { target: 'ruled', actions: whenMeasured.failed },
+      },
+    },
+    reserving: {
+      description:
+        'The call may run: the ledger compares it with its limits and with earlier calls of the same effect, and reserves in the same step. A call over a limit, or a repeat, is denied, or held with what its approver has not seen.',
+      invoke: {
+        src: 'measure',
+        input: ({ context }) => measureInput(context, { reserves: true }),
+        onDone: [
+          { guard: withMeasured('isBarred'), target: 'ruled', actions: whenMeasured.barred },
+          { guard: withMeasured('isReserved'), target: 'ruled', actions: whenMeasured.reserved },
+          { guard: 'isIdentified', target: 'ruled', actions: whenMeasured.held },
+          { target: 'identifying', actions: whenMeasured.kept },
+        ],
+        onError: { target: 'ruled', actions: whenMeasured.failed },
+      },
+    },
     ruled: { description: 'The ruling is final.', type: 'final' },
   },
 });
+
+function measureInput(
+  context: ToolCallContext,
+  { reserves }: Pick<MeasureInput, 'reserves'>,
+): MeasureInput {
+  const { taskId, requester, rules, held, presented } = context;
+  const approver = presented.grant?.approver ?? held?.deferral.approvals.at(-1)?.approver;
+  return {
+    taskId,
+    call: callToRun(context),
+    requester,
+    bounds: boundsIn(rules),
+    reserves,
+    seen: held?.isReleased === true ? seenBy(held.deferral) : null,
+    ...(approver === undefined ? {} : { approver }),
+  };
+}
+
+function withMeasured<Type extends 'isBarred' | 'isReserved' | 'staysRememberable'>(type: Type) {
+  return {
+    type,
+    params: ({ event }: { event: { output: Measured } }) => event.output,
+  } as const;
+}
 
 function redeemInput(context: ToolCallContext): RedeemInput {
   const { taskId, requester, speakers, task, rules, presented } = context;

@@ -2,18 +2,27 @@ import type { DoneActorEvent } from 'xstate';
 import { changedSinceApproval, governanceFailed, type Refusal } from '../domain/finding.ts';
 import type { UsedGrant } from '../domain/grant.ts';
 import type { Deferral, Layer, ToolCall } from '../domain/task.ts';
+import { barrierOf, reachedFacts, reservedFacts } from './bounded.ts';
 import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
 import { earlierEqual } from './earlier-equal.ts';
 import { approvalsOfEdit, isUnderSameRule } from './edited-approvals.ts';
 import type { IntentVerdict, Timed } from './ruling.ts';
 import { tightened } from './tightened.ts';
-import { callToRun, type ToolCallContext, tookToJudge } from './tool-call-setup.ts';
+import {
+  boundsIn,
+  callToRun,
+  type MeasuredCall,
+  type ToolCallContext,
+  tookToJudge,
+} from './tool-call-setup.ts';
 
 /** The refusal for a failed layer; its error is in the daemon's log. */
 const brokenLayer = governanceFailed('intent alignment broke');
 
 const unrecalled = governanceFailed('the calls of the session could not be read');
+
+const unmeasured = governanceFailed('the limits of the call could not be read');
 
 const unidentified = governanceFailed('what would run could not be determined');
 
@@ -68,11 +77,38 @@ export const whenModified = {
   unruled: refusedBy('deny', 'defer', ({ rules }) => rules),
 } as const;
 
+/** The call may run. */
+const allowed = {
+  type: 'allow',
+  params: ({ context }: Given) => allowanceOf(context),
+} as const;
+
 /** The policy says whether a person must release the call. */
 export const whenDeferChecked = {
   stillWaits: { type: 'holdOn', params: ({ context }: Given) => heldDeferral(context) },
-  free: { type: 'allow', params: { reason: 'no approval is required' } },
+  free: allowed,
 } as const;
+
+/** Returns why a call may run: nobody need be asked, its approvers released it, or a grant covers it. */
+function allowanceOf(context: ToolCallContext) {
+  const { held, presented, rules } = context;
+  const call = callToRun(context);
+  const { grant, measured } = presented;
+  const facts = [
+    ...report.usedGrant(context, grant),
+    ...(measured === null
+      ? []
+      : [
+          ...(held === null ? reachedFacts(call, boundsIn(rules), measured) : []),
+          ...reservedFacts(call, measured),
+        ]),
+  ];
+  if (held?.isReleased === true) {
+    return { reason: 'its approvers released it, and the policy in force allows it', facts };
+  }
+  if (grant !== null) return { reason: `released by a grant of ${grant.approver}`, facts };
+  return { reason: 'no approval is required', facts };
+}
 
 const keepIdentity = {
   type: 'keepIdentity',
@@ -83,11 +119,8 @@ const keepIdentity = {
 export const whenIdentified = {
   runsSomethingElse: deniedAtRelease(changedSinceApproval),
   lacksApprovals: deniedAtRelease(approvedByTooFew),
-  released: {
-    type: 'allow',
-    params: { reason: 'its approvers released it, and the policy in force allows it' },
-  },
-  rememberable: keepIdentity,
+  released: allowed,
+  kept: keepIdentity,
   held: [
     'showCall',
     {
@@ -99,23 +132,53 @@ export const whenIdentified = {
   unknown: refusedBy('deny', 'defer', () => ({ refusal: unidentified, took: 0 })),
 } as const;
 
+const held = [
+  'showCall',
+  {
+    type: 'defer',
+    params: ({ context }: Given) => deferredCall(context, context.presented.runsSha256),
+  },
+] as const;
+
+const keepGrant = {
+  type: 'keepGrant',
+  params: ({ event }: Redeemed) => event.output,
+} as const;
+
 /** A grant for the call was looked for. */
 export const whenRedeemed = {
-  covered: {
-    type: 'allow',
-    params: ({ context, event: { output } }: Redeemed) => ({
-      reason: `released by a grant of ${output?.approver}`,
-      facts: report.usedGrant(context, output),
-    }),
-  },
-  uncovered: [
-    'showCall',
+  covered: keepGrant,
+  released: [keepGrant, allowed],
+  uncovered: held,
+} as const;
+
+const keepMeasured = {
+  type: 'keepMeasured',
+  params: ({ event }: MeasuredEvent) => event.output,
+} as const;
+
+/** The ledger has compared the call with its limits and with earlier calls of the same effect. */
+export const whenMeasured = {
+  kept: keepMeasured,
+  barred: [
     {
-      type: 'defer',
-      params: ({ context }: Given) => deferredCall(context, context.presented.runsSha256),
+      type: 'deny',
+      params: ({ context, event: { output } }: MeasuredEvent) => {
+        const { text = '', rule = '' } = barrierOf(boundsIn(context.rules), output) ?? {};
+        const facts = reachedFacts(callToRun(context), boundsIn(context.rules), output);
+        const layer = 'defer' as const;
+        return { at: layer, layer, text, rule, facts, took: 0 };
+      },
     },
   ],
+  reserved: [keepMeasured, allowed],
+  held: [keepMeasured, ...held],
+  failed: refusedBy('deny', 'defer', () => ({ refusal: unmeasured, took: 0 })),
 } as const;
+
+interface MeasuredEvent extends Given {
+  event: DoneActorEvent<MeasuredCall>;
+}
 
 interface Identified extends Given {
   event: DoneActorEvent<string>;
@@ -161,7 +224,9 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
 function deferredCall(context: ToolCallContext, runsSha256: string | null) {
   const { held } = context;
   const runs = callToRun(context);
-  const heldAs = runs.id === held?.deferral.id ? held.edited?.heldAs : undefined;
+  const { measured } = context.presented;
+  const isAskedAgain = runs.id === held?.deferral.id && held.isReleased;
+  const heldAs = isAskedAgain ? (held.edited?.heldAs ?? measured?.heldAs) : undefined;
   const call = heldAs === undefined ? runs : { ...runs, id: heldAs };
   return { call, deferral: deferralOf(context, call, runsSha256) };
 }
@@ -173,7 +238,7 @@ function deferredCall(context: ToolCallContext, runsSha256: string | null) {
  */
 function deferralOf(context: ToolCallContext, call: ToolCall, runsSha256: string | null): Deferral {
   const { rules, held, ran, presented, now, requester, speakers } = context;
-  const { shown } = presented;
+  const { shown, measured } = presented;
   const stored = held === null ? null : ruleOf(held.deferral);
   const rule = rules.defer ?? stored;
   if (rule === null) throw new Error('a deferral was opened without a rule');
@@ -190,6 +255,8 @@ function deferralOf(context: ToolCallContext, call: ToolCall, runsSha256: string
       : { expiresAt: Math.min(opened.expiresAt, held.deferral.expiresAt) }),
     ...(runsSha256 === null ? {} : { runsSha256 }),
     ...(repeats === null ? {} : { repeats }),
+    ...(measured === null || measured.limits.length === 0 ? {} : { limits: measured.limits }),
+    ...(measured === null || measured.first === null ? {} : { first: measured.first }),
     ...(messages === undefined ? {} : { messages }),
     ...(requests === undefined ? {} : { requests }),
   };

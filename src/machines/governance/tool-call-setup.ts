@@ -16,6 +16,8 @@ import type {
 import { withRan } from '../domain/with-ran.ts';
 import type { JsonObject } from '../json.ts';
 import { unfilledPort } from '../unfilled-port.ts';
+import { barrierOf, needsPerson, tightenedByBounds } from './bounded.ts';
+import type { Bounds, Measured, MeasureInput } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { needsNoOther } from './edited-approvals.ts';
 import type {
@@ -84,6 +86,15 @@ export interface PresentedCall {
   runsSha256: string | null;
   /** The arguments as displayed to people. */
   shown: JsonObject;
+  /** What the ledger has for the call; `null` before it was asked. */
+  measured: MeasuredCall | null;
+  /** The grant that covers the call; `null` for none. */
+  grant: UsedGrant | null;
+}
+
+/** The answer of the ledger on a call, and the id under which the call is held if it may not run. */
+export interface MeasuredCall extends Measured {
+  heldAs: string;
 }
 
 /** The input of the intent comparison: a call and the caller's message. */
@@ -180,6 +191,7 @@ export const toolCallSetup = setup({
     redeem: fromPromise<UsedGrant | null, RedeemInput>(unfilledPort),
     /** Output is `null` if the calls are too many to be read. */
     recall: fromPromise<readonly RanCall[] | null, RecallInput>(unfilledPort),
+    measure: fromPromise<MeasuredCall, MeasureInput>(unfilledPort),
   },
   actions: {
     /** Port: the current policy's rules for this call. Unfilled, it lets no call pass. */
@@ -197,6 +209,13 @@ export const toolCallSetup = setup({
     })),
     keepIdentity: assign(({ context: { presented } }, runsSha256: string) => ({
       presented: { ...presented, runsSha256 },
+    })),
+    keepGrant: assign(({ context: { presented } }, grant: UsedGrant | null) => ({
+      presented: { ...presented, grant },
+    })),
+    keepMeasured: assign(({ context: { presented, rules } }, measured: MeasuredCall) => ({
+      presented: { ...presented, measured },
+      rules: tightenedByBounds(rules, boundsIn(rules), measured),
     })),
     deny: assign(({ context }, { at, facts = [], took, ...denial }: Denial) => {
       const { layer, text: reason } = denial;
@@ -259,7 +278,7 @@ export const toolCallSetup = setup({
     allow: assign(({ context }, { reason, facts = [] }: Allowance) => ({
       verdict: {
         kind: 'allow',
-        call: callToRun(context),
+        call: withReserved(callToRun(context), context.presented.measured),
         credential: context.rules.credential,
       } as const,
       facts: [...facts],
@@ -282,15 +301,25 @@ export const toolCallSetup = setup({
     cannotBeModified: ({ context }) => context.modification.kind === 'refused',
     isModifiable: ({ context }) => context.rules.modifies,
     stillWaits: ({ context }) => context.held?.isReleased === false && !isChanged(context),
-    /** A grant covers only a call that no approver was asked about. */
-    isRememberable: ({ context: { held, rules } }) =>
-      held === null && rules.defer?.remember !== undefined,
+    /** A grant covers only a call that no approver was asked about, and none that a limit or a repeat holds. */
+    isRememberable: ({ context }) => isRememberable(context, context.presented.measured),
+    staysRememberable: ({ context }, measured: Measured) => isRememberable(context, measured),
+    isBounded: ({ context: { rules } }) => rules.bounds !== undefined,
+    isUnmeasured: ({ context: { rules, presented } }) =>
+      rules.bounds !== undefined && presented.measured === null,
+    isBarred: ({ context: { rules } }, measured: Measured) =>
+      barrierOf(boundsIn(rules), measured) !== null,
+    isReserved: (_, { reserved }: Measured) => reserved !== null,
+    isIdentified: ({ context }) => context.presented.runsSha256 !== null,
     hasGrant: (_, grant: UsedGrant | null) => grant !== null,
+    hasGrantWithBounds: ({ context }, grant: UsedGrant | null) =>
+      context.rules.bounds !== undefined && grant !== null,
     needsIdentity: ({ context: { rules, held } }) => rules.defer !== null || held !== null,
     hasToolChanged: (_, error: unknown) =>
       error instanceof Error && 'code' in error && error.code === toolChangedCode,
-    isReleased: ({ context }) =>
-      context.held?.isReleased === true && !isChanged(context) && needsNoOther(context),
+    isReleased: ({ context }) => isReleased(context),
+    isReleasedWithBounds: ({ context }) =>
+      context.rules.bounds !== undefined && isReleased(context),
     lacksApprovals: ({ context }) => {
       const { held, rules, requester, speakers } = context;
       if (held?.isReleased !== true || held.edited !== undefined || isChanged(context))
@@ -310,10 +339,32 @@ export function callToRun({ call, held, modification }: ToolCallContext): ToolCa
   return modification.call.argsSha256 === held?.deferral.argsSha256 ? call : modification.call;
 }
 
+function isReleased(context: ToolCallContext): boolean {
+  return context.held?.isReleased === true && !isChanged(context) && needsNoOther(context);
+}
+
+function isRememberable({ held, rules }: ToolCallContext, measured: Measured | null): boolean {
+  if (held !== null || rules.defer?.remember === undefined) return false;
+  return measured === null || !needsPerson(boundsIn(rules), measured);
+}
+
 /** True if a held call differs from the call that its approvers were asked about. */
 function isChanged(context: ToolCallContext): boolean {
   const { held } = context;
   return held !== null && callToRun(context).argsSha256 !== held.deferral.argsSha256;
+}
+
+/** Returns the limits and the effect of a call; none if the rules have none. */
+export function boundsIn({ bounds = unbounded }: Pick<ToolRules, 'bounds'>): Bounds {
+  return bounds;
+}
+
+const unbounded: Bounds = { limits: [], effect: null };
+
+/** Returns a call with what the ledger reserved for it. */
+function withReserved(call: ToolCall, measured: Measured | null): ToolCall {
+  const { reserved = null } = measured ?? {};
+  return reserved === null || reserved.length === 0 ? call : { ...call, reserved };
 }
 
 function ruleNamed(rule: string | undefined): Pick<DecisionRecord, 'rule'> {

@@ -129,6 +129,7 @@ export function toolEnded(context: TaskContext, outcome: ToolOutcome): TaskFact[
   const { rewrites: rules } = outcome;
   return [
     toolEnd(context, outcome),
+    ...(outcome.kind === 'barred' ? returned(context) : []),
     ...factsOfFindings(tool, outcome.findings),
     ...(rules.length === 0
       ? []
@@ -155,12 +156,22 @@ function toolEnd(context: TaskContext, outcome: ToolOutcome): TaskFact {
   }
 }
 
-/** Reports that the current call was cut off, with time and reason; returns nothing for a call that has not started. */
+/**
+ * Reports that the current call was cut off, with time and reason; a call that has not started only returns what was
+ * reserved for it.
+ */
 export function toolCutOff(context: TaskContext, at: number, error: string): TaskFact[] {
   const { startedAt } = context;
-  if (startedAt === null) return [];
+  if (startedAt === null) return returned(context);
   const duration = startedAt === 0 ? 0 : Math.max(0, at - startedAt);
   return [{ ...endOf(context, duration, 'unknown'), error }];
+}
+
+/** Reports that the current call no longer counts for its limits, because it did not run. */
+function returned({ pending: [call] }: TaskContext): TaskFact[] {
+  const entries = (call?.reserved ?? []).filter(({ kind }) => kind === 'limit');
+  if (call === undefined || entries.length === 0) return [];
+  return [{ type: 'limit.returned', call: markOfCall(call), tool: call.tool, entries }];
 }
 
 /** Reports that approvers were reminded of the held call. */

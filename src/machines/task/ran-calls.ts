@@ -22,7 +22,11 @@ function startedCalls(context: TaskContext, call: ToolCall, at: number): RanCall
   }
   const { id: callId, tool, argsSha256 } = call;
   const args = cutToRunes(JSON.stringify(call.args), longestArguments);
-  const started = { tool, callId, argsSha256, args, outcome: 'unknown', at: at || now } as const;
+  const { reserved } = call;
+  const started: RanCall = {
+    ...{ tool, callId, argsSha256, args, outcome: 'unknown', at: at || now },
+    ...(reserved === undefined ? {} : { reserved }),
+  };
   const isReleased = held?.isReleased === true && held.deferral.id === callId;
   const approver = isReleased ? context.settled?.approver : undefined;
   return [...ran, approver === undefined ? started : { ...started, approver }];

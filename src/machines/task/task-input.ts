@@ -203,6 +203,7 @@ export function endCall(context: TaskContext, { at, ...end }: CallEnd): Partial<
     offered: _offered,
     policySha256: _policy,
     remote: _remote,
+    reserved: _reserved,
     ...call
   } = currentCall(context);
   return {

@@ -3,6 +3,7 @@ import { governanceFailed } from '../../../machines/domain/finding.ts';
 import type { UsedGrant } from '../../../machines/domain/grant.ts';
 import type { RanCall, ToolCall } from '../../../machines/domain/task.ts';
 import { withRan } from '../../../machines/domain/with-ran.ts';
+import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
 import type {
   IntentVerdict,
   Modification,
@@ -14,6 +15,7 @@ import {
   callToRun,
   type IdentifyInput,
   type JudgeIntentInput,
+  type MeasuredCall,
   noPolicy,
   type RecallInput,
   type RedeemInput,
@@ -44,6 +46,8 @@ export interface GovernPorts {
   historyOf?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[] | null>;
   /** Uses a grant that covers a call; no call is covered when absent. */
   redeem?: (asked: RedeemInput) => Promise<UsedGrant | null>;
+  /** Compares a call with its limits and earlier equal effects; without it, a call with limits is denied. */
+  measure?: (asked: MeasureInput) => Promise<Measured>;
   /** Attributes the requests of an actor to their run; unattributed when absent. */
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
@@ -198,6 +202,15 @@ export function createGovern(ports: GovernPorts) {
       throw error;
     }
   });
+  const measure = fromPromise<MeasuredCall, MeasureInput>(async ({ input, signal }) => {
+    try {
+      if (ports.measure === undefined) throw new Error('there is no ledger');
+      return { ...(await ports.measure(input)), heldAs: ids.next() };
+    } catch (error) {
+      if (!signal.aborted) failed(error, input.call, 'the limits of the call could not be read');
+      throw error;
+    }
+  });
   return toolCallMachine.provide({
     actions: {
       consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context)) })),
@@ -215,6 +228,7 @@ export function createGovern(ports: GovernPorts) {
       identify: attribute(identify),
       recall: attribute(recall),
       redeem: attribute(redeem),
+      measure,
     },
   });
 }

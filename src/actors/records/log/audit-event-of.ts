@@ -3,6 +3,7 @@ import type { CallMark, DecisionReport, TaskFact } from '../../../machines/domai
 import type { HoldRequest } from '../../../machines/domain/hold.ts';
 import { eventOfHold } from '../../../machines/domain/hold-events.ts';
 import { layerNames } from '../../../machines/domain/layer-names.ts';
+import type { LedgerEntry } from '../../../machines/domain/ledger.ts';
 import type { Caller, Deferral } from '../../../machines/domain/task.ts';
 import type { JsonValue } from '../../../machines/json.ts';
 import { cutToRunes } from '../../../machines/text.ts';
@@ -111,6 +112,33 @@ const wording: Wording = {
     'call_ruled',
     { ...callFields(call, policy), tool, decision, layer: layerNames[layer], rule, reason },
   ],
+  'limit.reserved': ({ call, tool, entries, over }, policy) => [
+    'limit_reserved',
+    {
+      ...callFields(call, policy),
+      tool,
+      limits: limitFields(entries),
+      over: over.length === 0 ? undefined : [...over],
+    },
+  ],
+  'limit.reached': ({ call, tool, limit, decision }, policy) => [
+    'limit_reached',
+    {
+      ...callFields(call, policy),
+      tool,
+      limit: limit.name,
+      by: { ...limit.by },
+      max: limit.max,
+      used: limit.used,
+      reserved: limit.reserved,
+      amount: limit.amount,
+      decision,
+    },
+  ],
+  'limit.returned': ({ call, tool, entries }, policy) => [
+    'limit_returned',
+    { ...callFields(call, policy), tool, limits: limitFields(entries) },
+  ],
   'tool.started': ({ call, tool, argsSize }, policy) => [
     'tool_exec',
     { ...callFields(call, policy), tool, phase: 'start', args_size: argsSize },
@@ -209,6 +237,13 @@ export function callFields(call: CallMark, policySha256: string | undefined): Fi
     runs_sha256: call.runsSha256,
     policy_sha256: call.policySha256 ?? policySha256,
   };
+}
+
+/** Returns what a call adds to its limits. */
+function limitFields(entries: readonly LedgerEntry[]): JsonValue {
+  return entries.flatMap((entry) =>
+    entry.kind === 'limit' ? [{ name: entry.name, key: entry.key, amount: entry.amount }] : [],
+  );
 }
 
 /** What a program states of the call that it wants to run. */

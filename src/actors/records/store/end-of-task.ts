@@ -2,6 +2,7 @@ import { markOfCall, markOfDeferral } from '../../../machines/domain/call-mark.t
 import type { Failure, Task } from '../../../machines/domain/task.ts';
 import { describeCrash } from '../../../machines/task/describe-task.ts';
 import { causes } from '../../../machines/task/entered-state.ts';
+import { ledgerChanges } from '../../../machines/task/ledger-changes.ts';
 import { taskMachineVersion } from '../../../machines/task/snapshot-steps.ts';
 import type { TaskContext } from '../../../machines/task/task-input.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
@@ -24,14 +25,17 @@ export function endOfTask(
   const events = lastWords(task, at, failure);
   const before = stored?.task ?? unknownTask(task, at);
   const { revision } = before;
+  const ended = { ...describeCrash(before, failure, at), revision: revision + 1 };
+  const ledger = ledgerChanges(stored ?? null, { task: ended, startedCall: null });
   const change = {
-    task: { ...describeCrash(before, failure, at), revision: revision + 1 },
+    task: ended,
     expected: revision,
     snapshot: null,
     machineVersion: taskMachineVersion,
     auditSeq: Math.max(stored?.auditSeq ?? 0, task.seq + events.length),
     startedCall: null,
     entered: [{ state: 'failed', event: causes.lost, at }],
+    ...(ledger.length === 0 ? {} : { ledger }),
   };
   return { change, events };
 }

@@ -1,5 +1,6 @@
 import { newOutcomes } from '../../../machines/task/decided-calls.ts';
 import { type HoldStep, holdAfter } from '../../../machines/task/held-elsewhere.ts';
+import { ledgerChanges } from '../../../machines/task/ledger-changes.ts';
 import type { AgentEntity } from '../log/agent-entity.ts';
 import { auditEventOf } from '../log/audit.ts';
 import type { StoredTask } from './task-rows.ts';
@@ -23,10 +24,12 @@ export function holdWrite(
   const ts = new Date(at).toISOString();
   const said = { ...envelope, ...tags, ts, seq: auditSeq, task_id: task.id };
   const outcomes = newOutcomes(stored.task, task);
+  const ledger = ledgerChanges(stored, { task, startedCall });
   return {
     change: {
       ...{ task, expected, snapshot: null, machineVersion, auditSeq, startedCall },
       ...(outcomes.length === 0 ? {} : { outcomes }),
+      ...(ledger.length === 0 ? {} : { ledger }),
     },
     events: [auditEventOf(fact, said, { policySha256, isHold: true })],
   };

@@ -1,4 +1,5 @@
 import type { OpenHoldState } from '../../../machines/domain/hold.ts';
+import type { LedgerChange } from '../../../machines/domain/ledger.ts';
 import type { DecidedCall, Owner, Task, TaskState } from '../../../machines/domain/task.ts';
 import type { EnteredState, StateHistory } from '../../../machines/task/entered-state.ts';
 import type { TaskScope } from '../../../machines/task/task-access.ts';
@@ -30,6 +31,8 @@ export interface TaskChange extends Omit<StoredTask, 'unreadable'> {
   entered?: readonly EnteredState[];
   /** Decided calls whose outcome this change makes known; absent for none. */
   outcomes?: readonly DecidedCall[];
+  /** What this change changes in the ledger; absent for nothing. */
+  ledger?: readonly LedgerChange[];
   /** True if this daemon takes the task over from another one that was running it. */
   isClaimed?: boolean;
 }

@@ -141,8 +141,10 @@ const briefly = ({ kind, records, score, ...more }: Ruling) => ({
   score: score === null ? null : Number(score.toFixed(3)),
 });
 
-/** Walks the chart with one call before a configuration with or without intent alignment. */
-/** Nothing is remembered, so no grant is looked for. */
+/**
+ * Walks the chart with one call before a configuration with or without intent alignment. Nothing is remembered and no limit
+ * applies, so neither grants nor the ledger are asked.
+ */
 function walk(asked: Asked, alignment: object | null, passing: readonly string[]): void {
   const { rules = {}, modification = { kind: 'unchanged' } } = asked;
   const said = { ...fixture.toolRules(rules), judgesIntent: alignment !== null, took: 0 };
@@ -154,7 +156,7 @@ function walk(asked: Asked, alignment: object | null, passing: readonly string[]
       },
     }),
     input: inputOf(asked),
-    passing: [...passing, 'redeeming'],
+    passing: [...passing, 'redeeming', 'measuring', 'reserving'],
     look: ({ actors }, snapshot) => {
       if (snapshot.output === undefined) return;
       const ruling: Ruling = actors.at(-1)?.getSnapshot().output;

@@ -1,0 +1,105 @@
+import { markOfCall } from '../domain/call-mark.ts';
+import type { TaskFact } from '../domain/facts.ts';
+import type { MeasuredLimit } from '../domain/ledger.ts';
+import type { Deferral, ToolCall } from '../domain/task.ts';
+import type { Bounds, CallLimit, Measured, SeenBounds } from './bounds.ts';
+import type { DeferRule } from './defer-policy.ts';
+import type { ToolRules } from './ruling.ts';
+import { strictest } from './strictest.ts';
+
+/** Why a call may not run, with the name of the rule. */
+export interface Barrier {
+  text: string;
+  rule: string;
+}
+
+/** Returns why limits or an earlier equal effect deny a call; `null` if they do not. */
+export function barrierOf(bounds: Bounds, { limits, first }: Measured): Barrier | null {
+  const [limit] = exceeded(bounds, limits).filter(({ bound }) => bound.over === null);
+  if (limit !== undefined) {
+    const { name, max } = limit.bound;
+    const text = `denied by the limit ${name}: the call would exceed its maximum of ${max}`;
+    return { text, rule: limitRule(name) };
+  }
+  const { effect } = bounds;
+  if (effect?.repeat !== 'deny' || first === null) return null;
+  const { callId, taskId, outcome } = first;
+  const text = `denied as a repeat: call ${callId} of task ${taskId} has the same effect ${effect.key}, and its outcome is ${outcome}`;
+  return { text, rule: effectRule(effect.name) };
+}
+
+/** Returns what the approvers of a held call saw of its limits and of an earlier equal effect. */
+export function seenBy({ limits = [], first }: Deferral): SeenBounds {
+  const over = limits.filter(({ isOver }) => isOver).map(({ name }) => name);
+  return { limits: over, first: first?.callId ?? null };
+}
+
+/** True if a person must see that the call is over a limit, or repeats an effect, before it may run. */
+export function needsPerson(bounds: Bounds, { limits, first }: Measured): boolean {
+  return exceeded(bounds, limits).length > 0 || first !== null;
+}
+
+/**
+ * Returns the rules of a call with those for calls over a limit, and for repeats. The targets are those of the first limit that it
+ * exceeds.
+ */
+export function tightenedByBounds<Rules extends Pick<ToolRules, 'defer' | 'names'>>(
+  rules: Rules,
+  bounds: Bounds,
+  { limits, first }: Measured,
+): Rules {
+  const { effect } = bounds;
+  const demands = [
+    ...exceeded(bounds, limits).flatMap(({ bound: { name, over } }) =>
+      over === null ? [] : [{ name: limitRule(name), rule: over }],
+    ),
+    ...(effect === null || first === null
+      ? []
+      : [{ name: effectRule(effect.name), rule: effect.over }]),
+  ];
+  const [leading] = demands;
+  if (leading === undefined) return rules;
+  const all: DeferRule[] = demands.map(({ rule }) => rule);
+  const defer = (rules.defer === null ? all : [...all, rules.defer]).reduce(strictest);
+  return { ...rules, defer, names: { ...rules.names, defer: rules.names?.defer ?? leading.name } };
+}
+
+/** Reports the limits that a call exceeds. Limits in shadow only report what they would have decided. */
+export function reachedFacts(call: ToolCall, bounds: Bounds, { limits }: Measured): TaskFact[] {
+  return over(bounds, limits).map(({ bound, measured }) => {
+    const decision = bound.over === null ? 'deny' : 'defer';
+    const { tool } = call;
+    return bound.isShadow === true
+      ? { type: 'rule.shadowed', tool, rule: limitRule(bound.name), would: decision }
+      : { type: 'limit.reached', call: markOfCall(call), tool, limit: measured, decision };
+  });
+}
+
+/** Reports what a call that may run adds to its limits. */
+export function reservedFacts(call: ToolCall, { limits, reserved }: Measured): TaskFact[] {
+  const entries = (reserved ?? []).filter(({ kind }) => kind === 'limit');
+  if (entries.length === 0) return [];
+  const exceeding = limits.filter(({ isOver }) => isOver).map(({ name }) => name);
+  const { tool } = call;
+  return [{ type: 'limit.reserved', call: markOfCall(call), tool, entries, over: exceeding }];
+}
+
+/** Returns the limits that a call exceeds and that decide. */
+function exceeded(bounds: Bounds, limits: readonly MeasuredLimit[]) {
+  return over(bounds, limits).filter(({ bound }) => bound.isShadow !== true);
+}
+
+function over({ limits: all }: Bounds, limits: readonly MeasuredLimit[]) {
+  return all.flatMap((bound: CallLimit) => {
+    const measured = limits.find(({ name, isOver }) => name === bound.name && isOver);
+    return measured === undefined ? [] : [{ bound, measured }];
+  });
+}
+
+function limitRule(name: string): string {
+  return `limits.${name}`;
+}
+
+function effectRule(name: string): string {
+  return `effects.${name}`;
+}

@@ -1,0 +1,68 @@
+import type { LedgerChange, LedgerEnd } from '../domain/ledger.ts';
+import type { RanCall, Task } from '../domain/task.ts';
+import { ranInRun } from './ran-calls.ts';
+
+/** A task, and the call whose start is on disk but not its end. */
+export interface LedgerVersion {
+  task: Task;
+  startedCall: string | null;
+}
+
+/**
+ * Returns what a change of a task changes in the ledger: the calls that may run from now on, and those that ended; `null`
+ * for no earlier version.
+ */
+export function ledgerChanges(before: LedgerVersion | null, after: LedgerVersion): LedgerChange[] {
+  const known = new Map(ranInRun(before?.task ?? {}).map((one) => [one.callId, one]));
+  const now = ranInRun(after.task);
+  const changes = now.flatMap((call): LedgerChange[] => {
+    const earlier = known.get(call.callId);
+    const end = endOf(call, after);
+    const isOver = earlier !== undefined && before !== null && endOf(earlier, before) === end;
+    return [
+      ...(earlier === undefined ? startOf(call) : []),
+      ...(end === null || isOver ? [] : endedAs(call, end, isOpen(earlier, before))),
+    ];
+  });
+  // A task may omit calls of earlier runs; it omits a call that was running only if the call did not run.
+  const left = new Set((after.task.ran ?? []).map(({ callId }) => callId));
+  const gone = [...known.values()].filter(
+    (call) => !left.has(call.callId) && before !== null && endOf(call, before) === null,
+  );
+  return [...changes, ...gone.flatMap((call) => endedAs(call, 'not_run', false))];
+}
+
+function startOf({ callId, reserved = [], approver }: RanCall): LedgerChange[] {
+  if (reserved.length === 0) return [];
+  const released = approver === undefined ? {} : { approver };
+  return [{ type: 'started', callId, entries: reserved, ...released }];
+}
+
+/** The end of a call that adds to nothing matters only while its outcome is unknown. */
+function endedAs(
+  { callId, tool, argsSha256, reserved }: RanCall,
+  end: LedgerEnd,
+  wasUnknown: boolean,
+): LedgerChange[] {
+  if (reserved === undefined && end !== 'unknown' && !wasUnknown) return [];
+  return [{ type: 'ended', callId, tool, argsSha256, end }];
+}
+
+function isOpen(call: RanCall | undefined, version: LedgerVersion | null): boolean {
+  return call !== undefined && version !== null && endOf(call, version) === 'unknown';
+}
+
+/** Returns how a call ended; `null` while it runs, or may still be received. */
+function endOf(
+  { callId, outcome }: RanCall,
+  { task, startedCall }: LedgerVersion,
+): LedgerEnd | null {
+  const { account } = task.hold ?? {};
+  if (account !== undefined) {
+    const ends = { closed: account.outcome?.status ?? null, withdrawn: 'not_run' } as const;
+    if (account.state === 'unaccounted') return 'unknown';
+    return account.state === 'closed' || account.state === 'withdrawn' ? ends[account.state] : null;
+  }
+  if (callId === startedCall) return null;
+  return outcome === 'withheld' ? 'succeeded' : outcome;
+}
