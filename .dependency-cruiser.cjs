@@ -101,7 +101,7 @@ const verifierUser =
 /** What of src/machines the page runs as the command does. */
 const sharedWithPage = [
   '^src/machines/wizard/',
-  '^src/machines/(agent-process/stop-words|domain/task|duration|exact-json|exact-number|text|governance/(argument-at|kept-changes|caller-name)|json|kebab-case|legible|mixed-letters|shell-word)\\.ts$',
+  '^src/machines/(agent-process/stop-words|domain/task|duration|decimal-words|exact-json|exact-number|text|governance/(argument-at|kept-changes|caller-name|limit-words)|json|kebab-case|legible|mixed-letters|shell-word)\\.ts$',
 ];
 
 /** What takes fast-check, a peer of the package. */

@@ -1,5 +1,6 @@
 import { brief } from '../../machines/brief.ts';
 import { callerWords } from '../../machines/governance/caller-name.ts';
+import { firstWords, measuredWords } from '../../machines/governance/limit-words.ts';
 import { legible } from '../../machines/legible.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
@@ -60,6 +61,7 @@ export function progressLine({ phase, tool }: ProgressJson): string | null {
 export function deferralLines(deferral: DeferralJson, now: number): string[] {
   const { tool, args, context, requester, to, escalated_to, expires_at } = deferral;
   const { approvers, quorum = 1, approvals = [], messages = [], requests } = deferral;
+  const { limits = [], first } = deferral;
   const labels: [string, string][] = [
     ['tool', tool],
     ['arguments', JSON.stringify(args)],
@@ -70,6 +72,8 @@ export function deferralLines(deferral: DeferralJson, now: number): string[] {
     ]),
     ['asked by', askerOf(requester) ?? 'unknown'],
     ...(requests === undefined ? [] : [['requested', `${requests} times`] as [string, string]]),
+    ...(first === undefined ? [] : [['repeats', firstWords(first)] as [string, string]]),
+    ...limits.map((one): [string, string] => ['limit', measuredWords(one)]),
     ['goes to', to],
     ...(escalated_to ? [['also to', escalated_to] as [string, string]] : []),
     ...(approvers ? [['approvers', approvers.join(', ') || 'nobody'] as [string, string]] : []),

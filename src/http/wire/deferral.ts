@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundsJson } from '../../machines/domain/limit-json.ts';
 import { allOptions, type OptionsJson, optionsJson } from '../../machines/domain/rule-options.ts';
 import type { CallEdit, Deferral, Task } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
@@ -6,6 +7,7 @@ import { nextEscalation } from '../../machines/governance/defer-policy.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { titleOf } from '../../machines/task/task-title.ts';
 import { argumentChanges } from './decision-record.ts';
+import { boundFields } from './limit.ts';
 import { presentRequester, requester } from './requester.ts';
 import { time, timestamp } from './timestamp.ts';
 
@@ -71,8 +73,9 @@ export const deferral = z
       .exactOptional(),
     repeats: z
       .object({ call_id: z.string(), at: time, approver: z.string().exactOptional() })
-      .describe('An equal call of the session that ran before.')
+      .describe('An equal call that ran before.')
       .exactOptional(),
+    ...boundFields,
     requests: z
       .int()
       .describe('How often the caller has requested the call; absent for once.')
@@ -174,6 +177,8 @@ export const pendingDeferral = deferral
     args_sha256: true,
     runs_sha256: true,
     repeats: true,
+    limits: true,
+    first: true,
     requests: true,
     escalated_to: true,
   })
@@ -305,8 +310,9 @@ export function presentPending(task: Task): z.input<typeof pendingDeferral> | nu
   };
 }
 
-/** Formats the data that a deferral is bound to in addition to its arguments, and the equal call that ran earlier. */
-function presentBinding({ runsSha256, repeats, requests }: Deferral) {
+/** Formats the data that a deferral is bound to in addition to its arguments, and what the call was compared with. */
+function presentBinding(held: Deferral) {
+  const { runsSha256, repeats, requests } = held;
   return {
     ...(runsSha256 === undefined ? {} : { runs_sha256: runsSha256 }),
     ...(repeats === undefined
@@ -318,6 +324,7 @@ function presentBinding({ runsSha256, repeats, requests }: Deferral) {
             ...(repeats.approver === undefined ? {} : { approver: repeats.approver }),
           },
         }),
+    ...boundsJson(held),
     ...(requests === undefined ? {} : { requests }),
   };
 }

@@ -78,7 +78,9 @@ function relaxed(
   if (schema instanceof z.ZodObject) return ofShape(schema.shape);
   if (schema instanceof z.ZodArray) return z.array(relax(schema.element));
   if (schema instanceof z.ZodNullable) return relax(schema.unwrap()).nullable();
-  if (schema instanceof z.ZodUnion) return ofShape(shapeOfAll(schema.options as z.ZodObject[]));
+  if (schema instanceof z.ZodUnion && schema.options.every((one) => one instanceof z.ZodObject)) {
+    return ofShape(shapeOfAll(schema.options));
+  }
   return isText(schema) ? z.string() : (schema as z.ZodType);
 }
 

@@ -1,4 +1,5 @@
 import type { AbandonReason } from '../domain/facts.ts';
+import { boundsJson } from '../domain/limit-json.ts';
 import type { OptionTerms } from '../domain/rule-options.ts';
 import type {
   Approval,
@@ -11,13 +12,15 @@ import type {
 } from '../domain/task.ts';
 import { nameInWords } from '../governance/caller-name.ts';
 import { changeWords, editWords } from '../governance/edit-words.ts';
+import { firstWords, measuredWords } from '../governance/limit-words.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';
 
 /** A held call as shown to approvers. None of its texts may be interpreted as markup. */
 export interface ApprovalRequest
   extends OptionTerms,
-    Pick<WaitTerms, 'timeout' | 'approvers' | 'quorum'> {
+    Pick<WaitTerms, 'timeout' | 'approvers' | 'quorum'>,
+    Pick<Deferral, 'limits' | 'first'> {
   taskId: string;
   deferralId: string;
   tool: string;
@@ -63,15 +66,38 @@ export function requestEditWords({ edits = [] }: Pick<ApprovalRequest, 'edits'>)
 }
 
 /** Describes the equal call that ran earlier in one sentence; `null` if there is none. */
-export function repeatWords({ repeats }: Pick<ApprovalRequest, 'repeats'>): string | null {
+function repeatWords({ repeats }: Pick<ApprovalRequest, 'repeats'>): string | null {
   if (repeats === undefined) return null;
   const { at, approver } = repeats;
   const by = approver === undefined ? '' : `, approved by ${oneLine(approver)}`;
-  return `An equal call of this session already ran at ${new Date(at).toISOString()}${by}.`;
+  return `An equal call already ran at ${new Date(at).toISOString()}${by}.`;
+}
+
+/**
+ * Describes the facts about a held call besides its arguments, one text for each: limits, an earlier call, changes by
+ * approvers, and further requests.
+ */
+export function factWords(request: ApprovalRequest): string[] {
+  const further = requestWords(request);
+  return [
+    ...boundWords(request),
+    ...requestEditWords(request),
+    ...(further === null ? [] : [further]),
+  ];
+}
+
+/** Describes the limits of a held call, those that it is over first, and an earlier call like it, one sentence for each. */
+export function boundWords(
+  request: Pick<ApprovalRequest, 'limits' | 'first' | 'repeats'>,
+): string[] {
+  const { limits = [], first } = boundsJson(request);
+  const ordered = [...limits.filter(({ over }) => over), ...limits.filter(({ over }) => !over)];
+  const earlier = first === undefined ? repeatWords(request) : firstWords(first);
+  return [...(earlier === null ? [] : [earlier]), ...ordered.map(measuredWords)];
 }
 
 /** States in one sentence that the call was requested more than once; `null` for one request. */
-export function requestWords({ requests }: Pick<ApprovalRequest, 'requests'>): string | null {
+function requestWords({ requests }: Pick<ApprovalRequest, 'requests'>): string | null {
   return requests === undefined ? null : `Requested ${requests} times; it runs once.`;
 }
 

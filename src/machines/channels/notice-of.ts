@@ -78,6 +78,8 @@ function requestOf(
     ...(deferral.messages === undefined ? {} : { messages: deferral.messages }),
     ...(deferral.edits === undefined ? {} : { edits: deferral.edits }),
     ...(deferral.repeats === undefined ? {} : { repeats: deferral.repeats }),
+    ...(deferral.limits === undefined ? {} : { limits: deferral.limits }),
+    ...(deferral.first === undefined ? {} : { first: deferral.first }),
     ...(deferral.requests === undefined ? {} : { requests: deferral.requests }),
     target,
     approvers: deferral.approvers,

@@ -50,6 +50,7 @@ import { presentRow, taskRow } from '../../../src/http/wire/task-row.ts';
 import type { AdmissionVerdict } from '../../../src/machines/admission/admission-answer.ts';
 import type { DecisionRecord, Message, Task } from '../../../src/machines/domain/task.ts';
 import type { DecisionAnswer } from '../../../src/machines/governance/decision.ts';
+import { aFirstEffect, aMeasuredLimit } from '../../helpers/limit-fixtures.ts';
 import { aParkedTask, aTask } from '../../helpers/stored-tasks.ts';
 import {
   aCaller,
@@ -87,6 +88,11 @@ const held = aDeferral({
   shown: { amount: 3, card: '…' },
   runsSha256: runsDigest,
   repeats: { callId: 'call-0', at: 1_000, approver: 'Ann' },
+  limits: [
+    aMeasuredLimit(),
+    aMeasuredLimit({ name: 'refunds', period: { calendar: 'day', zone: 'UTC' }, amount: null }),
+  ],
+  first: aFirstEffect(),
   requests: 2,
   approvers: ['ann@example.com', 'group:finance'],
   alsoBy: [['group:legal']],
@@ -301,7 +307,7 @@ it('the OpenAPI document names each schema of the wire', async () => {
 });
 
 /** Fields with any keys, and the message of a status, which is always a string. */
-const open = /(^|\.)(args|data|workflow|quorum_of|status\.message)$/;
+const open = /(^|\.)(args|data|workflow|quorum_of|by|status\.message)$/;
 
 /** Returns the paths of all fields in these values, sorted. */
 function pathsIn(values: readonly unknown[], under = ''): string[] {

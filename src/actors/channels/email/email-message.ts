@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import {
   type ApprovalNotice,
   callOutcomeWords,
-  requestEditWords,
+  factWords,
   requesterWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
@@ -69,7 +69,7 @@ function linesOf(notice: ApprovalNotice): string[] {
     '',
     ...lines.map(legible),
     ...(isCut ? ['A part of the call is not shown here; the page shows it.'] : []),
-    ...requestEditWords(request),
+    ...factWords(request),
     '',
     ...(outcome === null
       ? [

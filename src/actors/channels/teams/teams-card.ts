@@ -3,10 +3,8 @@ import {
   type ApprovalRequest,
   approvedChangeWords,
   callOutcomeWords,
-  repeatWords,
-  requestEditWords,
+  factWords,
   requesterWords,
-  requestWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
 import { endingOf, reasonOf } from '../../../machines/channels/outcome-words.ts';
@@ -69,6 +67,9 @@ export interface TeamsCardLook {
 /** Maximum bytes of a message; Teams accepts about 28 KB, which includes its own markup. */
 const longestMessage = 25_000;
 
+/** Maximum facts about a call besides its arguments. */
+const mostFacts = 8;
+
 /** Maximum bytes of a line, of the context, and of the mentions. */
 const longest = { line: 1_000, context: 3_000, mentions: 4_000 };
 
@@ -121,9 +122,8 @@ function callBlocks(request: ApprovalRequest, room: number): Block[] {
   const isRepeat = isDefaultContext(request) || text.trim() === '';
   const shown = isRepeat ? [] : cutTo(text, longest.context).split('\n');
   const isContextCut = !isRepeat && shown.join('\n') !== text;
-  const facts = [...requestEditWords(request), repeatWords(request), requestWords(request)]
-    .filter((fact) => fact !== null)
-    .slice(0, 4)
+  const facts = factWords(request)
+    .slice(0, mostFacts)
     .map((fact) => foreign(fact));
   const blocks = [...facts, ...shown.map((line) => quoted(line))];
   const left = room - sizeOf(blocks) - longest.line;

@@ -3,10 +3,8 @@ import {
   type ApprovalNotice,
   type ApprovalRequest,
   callOutcomeWords,
-  repeatWords,
-  requestEditWords,
+  factWords,
   requesterWords,
-  requestWords,
 } from '../../../machines/channels/approval-notice.ts';
 import { argumentLines, isDefaultContext } from '../../../machines/channels/argument-lines.ts';
 import { optionWords } from '../../../machines/domain/rule-options.ts';
@@ -69,13 +67,12 @@ function callOf(request: ApprovalRequest): { lines: string[]; isCut: boolean } {
   const { lines, isCut, leftOut } = argumentLines(args, room);
   const shown = legible(context);
   const isRepeat = isDefaultContext(request);
-  const facts = [...requestEditWords(request), repeatWords(request), requestWords(request)];
   return {
     lines: [
       ...(isRepeat || shown.trim() === '' ? [] : [cut(shown, longest.context), '']),
       ...lines.map(legible),
       ...(leftOut > 0 ? [`${leftOut} more arguments are not shown.`] : []),
-      ...facts.flatMap((fact) => (fact === null ? [] : [cut(fact, longest.name * 2)])),
+      ...factWords(request).map((fact) => cut(fact, longest.name * 2)),
     ],
     isCut: isCut || (!isRepeat && shown.length > longest.context) || request.args === undefined,
   };

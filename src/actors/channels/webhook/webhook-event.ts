@@ -4,6 +4,7 @@ import type {
   ApprovalNotice,
   ApprovalOutcome,
 } from '../../../machines/channels/approval-notice.ts';
+import { boundsJson } from '../../../machines/domain/limit-json.ts';
 import { optionsJson } from '../../../machines/domain/rule-options.ts';
 import type { CallEdit, CallOutcome, HeldMessage } from '../../../machines/domain/task.ts';
 import type { JsonObject } from '../../../machines/json.ts';
@@ -83,6 +84,7 @@ export function webhookEvent(
       args_sha256: request.argsSha256,
       ...(request.edits === undefined ? {} : { edits: request.edits.map(editJson) }),
       ...(request.repeats === undefined ? {} : { repeats: repeatsJson(request.repeats) }),
+      ...boundsJson(request),
       ...(request.requests === undefined ? {} : { requests: request.requests }),
       requester: request.requester,
       target: request.target,

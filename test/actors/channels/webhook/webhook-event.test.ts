@@ -10,6 +10,7 @@ import type {
   ApprovalNews,
   ApprovalOutcome,
 } from '../../../../src/machines/channels/approval-notice.ts';
+import { aFirstEffect, aMeasuredLimit } from '../../../helpers/limit-fixtures.ts';
 import { aNotice, asked, outcomes } from './a-notice.ts';
 
 const sender = {
@@ -43,6 +44,8 @@ it('a webhook event has each field that it shares with a deferral of the HTTP su
     args: { amount: 40 },
     messages: [{ from: null, text: 'stop', at: asked }],
     repeats: { callId: 'call-0', at: asked, approver: 'Ann' },
+    limits: [aMeasuredLimit()],
+    first: aFirstEffect(),
     requests: 2,
     approvals: [{ approver: 'Ann', at: asked }],
   });
@@ -51,7 +54,8 @@ it('a webhook event has each field that it shares with a deferral of the HTTP su
   const { requester: _, ...fields } = deferral.shape;
   const shared = Object.entries(fields).filter(([name]) => name in sent);
   expect(shared.map(([name]) => name)).toEqual([
-    ...['deferral_id', 'task_id', 'tool', 'context', 'args', 'args_sha256', 'repeats', 'requests'],
+    ...['deferral_id', 'task_id', 'tool', 'context', 'args', 'args_sha256', 'repeats', 'limits'],
+    ...['first', 'requests'],
     ...['requested_at', 'expires_at', 'approvers', 'quorum', 'approvals', 'messages'],
   ]);
   for (const [name, schema] of shared) expect(schema.parse(sent[name])).toStrictEqual(sent[name]);

@@ -1,10 +1,5 @@
 import type { KnownBlock } from '@slack/types';
-import {
-  type ApprovalRequest,
-  repeatWords,
-  requestEditWords,
-  requestWords,
-} from '../../../../machines/channels/approval-notice.ts';
+import { type ApprovalRequest, factWords } from '../../../../machines/channels/approval-notice.ts';
 import {
   type ArgumentLines,
   argumentLines,
@@ -16,6 +11,9 @@ import { cut, escapeMarkup } from './escape.ts';
 
 /** Maximum length of a context that repeats the arguments below it, in characters. */
 const longestRepeat = 300;
+
+/** Maximum facts about a call; a message has at most 50 blocks. */
+const mostFacts = 20;
 
 /** Maximum characters of a fact about a call. */
 const longestFact = 2_000;
@@ -35,10 +33,9 @@ export function callBlocks(
   const lines = linesOf(request);
   const isContextCut = !fits(context);
   const isRepeat = isDefaultContext(request) && (isContextCut || context.length > longestRepeat);
-  const facts = [
-    ...requestEditWords(request),
-    ...[repeatWords(request), requestWords(request)].filter((text) => text !== null),
-  ].map((text) => cut(text, longestFact));
+  const facts = factWords(request)
+    .slice(0, mostFacts)
+    .map((text) => cut(text, longestFact));
   const blocks: KnownBlock[] = [
     ...facts.map((text) => section(escapeMarkup(text))),
     ...(context.trim() === '' || isRepeat ? [] : [quotation(context)]),

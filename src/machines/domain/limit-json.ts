@@ -1,0 +1,115 @@
+import { decimalJson, decimalLess } from '../decimal-words.ts';
+import { formatDuration } from '../duration.ts';
+import type {
+  FirstEffect,
+  LimitPeriod,
+  LimitStanding,
+  MeasuredLimit,
+  OpenOutcome,
+} from './ledger.ts';
+
+/** An exact amount: a number, or text if no number has exactly its value. */
+export type Amount = number | string;
+
+/** A limit as clients read it. */
+export type LimitJson = {
+  name: string;
+  by: Record<string, string>;
+  period: LimitPeriodJson;
+  max: Amount;
+  used: Amount;
+  reserved: Amount;
+  left: Amount;
+};
+
+/** A limit that applies to a call, as clients read it. */
+export type MeasuredLimitJson = LimitJson & {
+  amount: Amount | null;
+  over: boolean;
+};
+
+/** A period: a rolling one such as `24h0m0s`, or one of the calendar. */
+export type LimitPeriodJson = {
+  rolling?: string;
+  calendar?: 'day' | 'week' | 'month';
+  zone?: string;
+};
+
+/** The earlier call with the same effect, as clients read it. */
+export type FirstEffectJson = {
+  call_id: string;
+  task_id: string;
+  key: string;
+  requested_by: RequesterJson | null;
+  at: string;
+  released_by: string | null;
+  outcome: FirstEffect['outcome'];
+};
+
+type RequesterJson = {
+  user_id: string;
+  email: string | null;
+  provider: string;
+};
+
+/** Formats a limit. */
+export function limitJson({ name, by, period, max, used, reserved }: LimitStanding): LimitJson {
+  return {
+    name,
+    by: { ...by },
+    period: periodJson(period),
+    max: decimalJson(max),
+    used: decimalJson(used),
+    reserved: decimalJson(reserved),
+    left: decimalJson(decimalLess(max, used, reserved)),
+  };
+}
+
+/** Formats a limit that applies to a call. */
+export function measuredLimitJson(limit: MeasuredLimit): MeasuredLimitJson {
+  const { amount, isOver } = limit;
+  return {
+    ...limitJson(limit),
+    amount: amount === null ? null : decimalJson(amount),
+    over: isOver,
+  };
+}
+
+/** Formats the earlier call with the same effect. */
+export function firstEffectJson(first: FirstEffect): FirstEffectJson {
+  const { callId, taskId, key, requester, at, approver, outcome } = first;
+  return {
+    call_id: callId,
+    task_id: taskId,
+    key,
+    requested_by: requesterJson(requester),
+    at: new Date(at).toISOString(),
+    released_by: approver ?? null,
+    outcome,
+  };
+}
+
+/** Formats the limits and the earlier call that the approvers of a held call see; empty without any. */
+export function boundsJson({
+  limits,
+  first,
+}: {
+  limits?: readonly MeasuredLimit[];
+  first?: FirstEffect;
+}): { limits?: MeasuredLimitJson[]; first?: FirstEffectJson } {
+  return {
+    ...(limits === undefined ? {} : { limits: limits.map(measuredLimitJson) }),
+    ...(first === undefined ? {} : { first: firstEffectJson(first) }),
+  };
+}
+
+/** Formats the requester of a call in the ledger; `null` without authentication. */
+export function requesterJson(requester: OpenOutcome['requester']): RequesterJson | null {
+  if (requester === null) return null;
+  const { userId, email = null, provider } = requester;
+  return { user_id: userId, email, provider };
+}
+
+function periodJson(period: LimitPeriod): LimitPeriodJson {
+  return 'rolling' in period ? { rolling: formatDuration(period.rolling) } : { ...period };
+}
