@@ -16,7 +16,7 @@ export interface RetentionPorts {
   log: Log;
 }
 
-/** Deletes final tasks that are older than the retention time. */
+/** Deletes final tasks that are older than the retention time, and calls that count for no limit any more. */
 export class Retention {
   readonly #ports: RetentionPorts;
   #stopLooking: () => void = () => undefined;
@@ -38,7 +38,8 @@ export class Retention {
     const { store, clock, retention, log } = this.#ports;
     if (this.#isStopped) return;
     try {
-      const deleted = await store.deleteEnded(clock.now() - retention);
+      const now = clock.now();
+      const deleted = (await store.deleteEnded(now - retention)) + (await store.ledger.prune(now));
       if (deleted > 0) setImmediate(() => void this.deleteExpired());
     } catch (error) {
       log.error({ error }, 'tasks: expired ones stay for now');

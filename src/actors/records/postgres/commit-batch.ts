@@ -1,6 +1,8 @@
 import type { TaskState } from '../../../machines/domain/task.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
+import type { Ledger, Settlement } from '../../ports/ledger.ts';
 import type { LineSigner } from '../log/line-signer.ts';
+import type { LedgerRow } from '../store/ledger-rows.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 
 /** The content of one commit. */
@@ -10,8 +12,18 @@ export interface Batch {
   writes: readonly TaskWrite[];
   /** Events that belong to no task. */
   events: readonly AuditEvent[];
+  /** Statements of people on calls whose outcome nobody knows. */
+  settlings: readonly Settling[];
   /** Time at which a checkpoint was requested; `null` for none. */
   checkpointAt: string | null;
+}
+
+/** The statement of a person on a call, and what came of it once it is committed. */
+export interface Settling {
+  callId: string;
+  settled: Settlement;
+  event: AuditEvent;
+  result: Awaited<ReturnType<Ledger['settle']>>;
 }
 
 /** Settings of the commits of a daemon. */
@@ -62,6 +74,8 @@ export interface Ground {
   before: ReadonlyMap<string, Before>;
   /** The task of each message. */
   ledTo: ReadonlyMap<string, string>;
+  /** The rows of calls that start or are settled; `null` if they are not read, and the server refuses a missing one. */
+  ledger: readonly LedgerRow[] | null;
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   UnrecordedError,
   UnsavableError,
 } from '../store/task-store.ts';
-import type { Batch, CommitSettings } from './commit-batch.ts';
+import type { Batch, CommitSettings, Settling } from './commit-batch.ts';
 import type { JobWriter } from './job-writer.ts';
 import { OutageNotice } from './outage-notice.ts';
 import { CommitWriter } from './postgres-commit.ts';
@@ -43,6 +43,7 @@ interface Collected {
 /** Content of a commit other than tasks. */
 interface Loose {
   events: AuditEvent[];
+  settlings: Settling[];
   /** Promises to settle once the events are recorded. */
   recorded: Settle[];
   checkpointAt: string | null;
@@ -67,6 +68,7 @@ export class CommitQueue {
   readonly #outage: OutageNotice;
   #saves = new Map<string, PendingSave>();
   #events: AuditEvent[] = [];
+  #settlings: Settling[] = [];
   #recorded: Settle[] = [];
   #checkpointAt: string | null = null;
   #running: Promise<void> | null = null;
@@ -124,6 +126,13 @@ export class CommitQueue {
     return settle.promise;
   }
 
+  /** Stores the statement of a person on a call with its event; returns what came of it. */
+  async settle(settling: Settling): Promise<Settling['result']> {
+    this.#settlings.push(settling);
+    await this.record([]);
+    return settling.result;
+  }
+
   /** Requests a checkpoint in the next commit. */
   checkpoint(ts: string): void {
     this.#checkpointAt = ts;
@@ -162,10 +171,12 @@ export class CommitQueue {
       for (const { id } of saves) this.#saves.delete(id);
       const rest = {
         events: this.#events,
+        settlings: this.#settlings,
         recorded: this.#recorded,
         checkpointAt: this.#checkpointAt,
       };
       this.#events = [];
+      this.#settlings = [];
       this.#recorded = [];
       this.#checkpointAt = null;
       this.#isTrying = false;
@@ -182,8 +193,10 @@ export class CommitQueue {
     return size + this.#recorded.length > 0 || this.#checkpointAt !== null || this.#isTrying;
   }
 
-  async #settle(collected: Collected[], { events, recorded, checkpointAt }: Loose): Promise<void> {
-    const isEmpty = collected.length + events.length === 0 && checkpointAt === null;
+  async #settle(collected: Collected[], loose: Loose): Promise<void> {
+    const { events, settlings, recorded, checkpointAt } = loose;
+    const others = events.length + settlings.length;
+    const isEmpty = collected.length + others === 0 && checkpointAt === null;
     // After a failure, an empty commit tests whether the database accepts writes again.
     if (isEmpty && this.#failure === null) {
       for (const { resolve } of recorded) resolve();
@@ -192,7 +205,7 @@ export class CommitQueue {
     const writes = collected.map(({ write }) => write);
     try {
       const began = performance.now();
-      const refused = new Set(await this.#commit({ writes, events, checkpointAt }));
+      const refused = new Set(await this.#commit({ writes, events, settlings, checkpointAt }));
       this.#options.onCommit(performance.now() - began);
       this.#conflicts += refused.size;
       for (const { resolve } of recorded) resolve();
@@ -202,8 +215,8 @@ export class CommitQueue {
       }
       this.#options.onCommitted();
     } catch (error) {
-      if (!isServerGone(error) && collected.length + (events.length === 0 ? 0 : 1) > 1) {
-        return this.#settleEach(collected, { events, recorded, checkpointAt });
+      if (!isServerGone(error) && collected.length + (others === 0 ? 0 : 1) > 1) {
+        return this.#settleEach(collected, loose);
       }
       const refusal = refusalOf(error);
       for (const settle of [...recorded, ...collected.map(({ save }) => save)]) {
@@ -216,7 +229,7 @@ export class CommitQueue {
   /** Commits saves separately, so that one invalid value rejects only its own save. */
   async #settleEach(collected: readonly Collected[], rest: Loose): Promise<void> {
     for (const one of collected) {
-      await this.#settle([one], { events: [], recorded: [], checkpointAt: null });
+      await this.#settle([one], { events: [], settlings: [], recorded: [], checkpointAt: null });
     }
     await this.#settle([], rest);
   }

@@ -134,6 +134,16 @@ export const copiedTables: readonly CopiedTable[] = [
     },
   },
   {
+    name: 'ledger',
+    select: 'SELECT * FROM ledger ORDER BY position',
+    isNumbered: true,
+    columns: {
+      ...{ position: bigint, kind: text, name: text, key: text, call_id: text, task_id: text },
+      ...{ tool: text, args_sha256: text, requester: text, approver: text, amount: text },
+      ...{ at: bigint, until: bigint, state: text, settled: text },
+    },
+  },
+  {
     name: 'web_records',
     // Challenges end within minutes.
     select: "SELECT kind, id, owner, expires_at, value FROM web_records WHERE kind = 'passkey'",

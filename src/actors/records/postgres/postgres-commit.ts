@@ -1,6 +1,7 @@
 import type { QueryResult } from 'pg';
 import { isFinal, type Task, type TaskState } from '../../../machines/domain/task.ts';
 import { codeOf } from '../../../machines/error-code.ts';
+import type { LedgerRow } from '../store/ledger-rows.ts';
 import { briefColumns, rowOf, type TaskRow, taskOf } from '../store/task-row.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import { waitedIn } from '../store/waited-in.ts';
@@ -18,6 +19,7 @@ import {
 import type { JobChanges, JobWriter } from './job-writer.ts';
 import { parameterOf } from './parameter-of.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
+import { callsToLock, isReserved, lockCalls, putLedger, settleCalls } from './put-ledger.ts';
 import { putParts, type WrittenTask } from './put-parts.ts';
 import { valuesSql } from './task-values.ts';
 
@@ -79,8 +81,8 @@ export class CommitWriter {
   }
 
   /** Returns what is known about the state before a batch; `null` if that is not all it needs. */
-  #groundOf({ writes }: Batch): Ground | null {
-    if (this.#head === null) return null;
+  #groundOf({ writes, settlings }: Batch): Ground | null {
+    if (this.#head === null || settlings.length > 0) return null;
     const before = new Map<string, Before>();
     for (const { change } of writes) {
       if (change.expected === 0) continue;
@@ -91,19 +93,21 @@ export class CommitWriter {
     // Whether a message is free is known only to the server.
     const keys = keysOf(writes);
     if (new Set(keys).size < keys.length) return null;
-    return { head: this.#head, before, ledTo: new Map() };
+    return { head: this.#head, before, ledTo: new Map(), ledger: null };
   }
 
   async #writeRead(batch: Batch, isUnsure: boolean): Promise<string[]> {
     const { replica } = this.#settings;
+    const calls = callsToLock(batch.writes, batch.settlings);
     await this.#database.pipelined(
       [
         { text: lockHead, values: [] },
         { text: 'SELECT commits FROM replicas WHERE id = $1 FOR UPDATE', values: [replica] },
         { text: lockTasks, values: [batch.writes.map(({ change }) => change.task.id)] },
         { text: findMessages, values: [keysOf(batch.writes)] },
+        ...(calls.length === 0 ? [] : [{ text: lockCalls, values: [calls] }]),
       ],
-      async ([head, own, tasks, messages]) => {
+      async ([head, own, tasks, messages, ledger]) => {
         const [last] = rowsOf<{ commits: number }>(own);
         // The attempt that was sent last has succeeded.
         if (isUnsure && last?.commits === batch.number) return null;
@@ -113,6 +117,7 @@ export class CommitWriter {
           ledTo: new Map(
             rowsOf<{ key: string; task_id: string }>(messages).map((row) => [row.key, row.task_id]),
           ),
+          ledger: rowsOf<LedgerRow>(ledger),
         };
         this.#isContended = ground.head.hash !== this.#head?.hash;
         return (await this.#prepare(batch, ground, true)).statements;
@@ -122,8 +127,11 @@ export class CommitWriter {
   }
 
   async #prepare(batch: Batch, ground: Ground, isRead: boolean): Promise<Prepared> {
+    const { ledger } = ground;
     const free = batch.writes.filter(
-      ({ change }) => change.expected === (ground.before.get(change.task.id)?.revision ?? 0),
+      ({ change }) =>
+        change.expected === (ground.before.get(change.task.id)?.revision ?? 0) &&
+        (ledger === null || isReserved(change, ledger)),
     );
     const taken = takenMessages(free, ground.ledTo);
     const writes = free
@@ -133,11 +141,15 @@ export class CommitWriter {
     const ids = batch.writes.map(({ change }) => change.task.id);
     const refused = ids.filter((id) => !written.has(id));
     const jobs = jobsOf(writes, ground.before);
-    const log = appendLog({ ...batch, writes }, refused, ground, this.#settings);
+    const settling = settleCalls(batch.settlings, ledger ?? []);
+    const events = [...batch.events, ...settling.events];
+    const log = appendLog({ ...batch, events, writes }, refused, ground, this.#settings);
     const statements = [
       log.first,
       ...putTasks(writes),
       ...putParts(writes, ground.before),
+      ...putLedger(writes),
+      ...settling.statements,
       ...(await this.jobs.statements(jobs, isRead)),
       log.last,
     ];

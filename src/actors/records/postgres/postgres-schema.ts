@@ -182,8 +182,37 @@ const baseline = `
   );
 `;
 
+/** Version 2: what calls add to limits, their effects, and outcomes that nobody knows. */
+const ledger = `
+  CREATE TABLE ledger (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    key TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    args_sha256 TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    approver TEXT,
+    amount TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    until BIGINT,
+    state TEXT NOT NULL,
+    settled TEXT,
+    ends_at BIGINT
+  );
+  CREATE INDEX ledger_by_limit ON ledger (name, key, at, state, amount) WHERE kind = 'limit';
+  CREATE INDEX ledger_by_effect ON ledger (key, at) WHERE kind = 'effect';
+  CREATE INDEX ledger_by_outcome ON ledger (state, at, call_id) WHERE kind = 'outcome';
+  CREATE UNIQUE INDEX ledger_by_call ON ledger (call_id, kind, name, key);
+  CREATE INDEX ledger_by_end ON ledger (until) WHERE until IS NOT NULL;
+  CREATE INDEX ledger_of_task ON ledger (task_id) WHERE until IS NULL;
+  CREATE INDEX ledger_pending ON ledger (ends_at) WHERE state = 'pending';
+`;
+
 /** Steps from each version of the tables to the next, from 0, an empty schema; append only. */
-export const postgresSteps: readonly string[] = [baseline];
+export const postgresSteps: readonly string[] = [baseline, ledger];
 
 /**
  * The oldest version whose releases can work with the present tables: their daemons can run together with newer ones, and an

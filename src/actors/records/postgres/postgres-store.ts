@@ -27,6 +27,7 @@ import { PostgresConversationRows } from './postgres-conversation-rows.ts';
 import { type PostgresAddress, PostgresDatabase } from './postgres-database.ts';
 import { postgresDelegations } from './postgres-delegations.ts';
 import { postgresGrants } from './postgres-grants.ts';
+import { PostgresLedger } from './postgres-ledger.ts';
 import { postgresChannelNames, postgresKeys, postgresReleases } from './postgres-names.ts';
 import { PostgresPushRows } from './postgres-push-rows.ts';
 import { PostgresTaskRows } from './postgres-task-rows.ts';
@@ -76,6 +77,7 @@ export class PostgresStore implements TaskStore {
   readonly grants: TaskStore['grants'];
   readonly webSessions: TaskStore['webSessions'];
   readonly webRecords: TaskStore['webRecords'];
+  readonly ledger: PostgresLedger;
   readonly remedy = 'try again in a moment; its log says what is wrong with the database';
   readonly damage = null;
   /** Commits are durable in the database; files are only copies. */
@@ -146,6 +148,7 @@ export class PostgresStore implements TaskStore {
       onCommitted: () => this.#tellCommit(),
       onCommit: (milliseconds) => this.onCommit(milliseconds),
     });
+    this.ledger = new PostgresLedger(database, this.#queue);
   }
 
   /** Opens the store of an agent and joins its daemons. Throws StoreError when it cannot be used. */
@@ -262,6 +265,7 @@ export class PostgresStore implements TaskStore {
   }
 
   async #close(): Promise<void> {
+    this.ledger.close();
     await this.#queue.close();
     await this.#beforeClosing();
     // Marks this daemon as gone, so that others take over its tasks.
@@ -439,7 +443,8 @@ const deleteEnded = `WITH gone AS (
     LIMIT 1000 FOR UPDATE SKIP LOCKED
   ), ${parts
     .map((part) => `${part}_gone AS (DELETE FROM ${part} WHERE task_id IN (SELECT id FROM gone))`)
-    .join(', ')}
+    .join(', ')}, ledger_gone AS (
+    DELETE FROM ledger WHERE until IS NULL AND task_id IN (SELECT id FROM gone))
   DELETE FROM tasks WHERE id IN (SELECT id FROM gone) RETURNING id`;
 
 /** The connection of a dead daemon may end a moment after its death is detected. */

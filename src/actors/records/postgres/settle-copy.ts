@@ -133,6 +133,11 @@ async function changeEach(
   return changed;
 }
 
+/** Calls that ran since the copy are missing, so a limit counts as exceeded until a period begins later. */
+const noteRestored = `WITH earlier AS (DELETE FROM ledger WHERE kind = 'restored')
+  INSERT INTO ledger (kind, name, key, call_id, task_id, tool, args_sha256, requester, amount, at, state)
+  VALUES ('restored', '', '', gen_random_uuid()::text, '', '', '', 'null', '', $1, 'settled')`;
+
 /** Ends what people and callers may have withdrawn since the copy: rights, and receivers of push notifications. */
 async function endRights(
   { database }: PostgresStore,
@@ -141,6 +146,7 @@ async function endRights(
   const pushTargets = await database.query('DELETE FROM push_targets RETURNING id');
   const grants = await database.query('UPDATE grants SET is_suspended = 1 RETURNING id');
   await database.query('DELETE FROM web_sessions');
+  await database.query(noteRestored, [at]);
   const ended = await database.query<Delegation>(
     `DELETE FROM delegations RETURNING id, giver AS "from", taker AS "to", until::float8 AS until`,
   );

@@ -16,6 +16,7 @@ import { beginTransaction } from './in-transaction.ts';
 import { restoredMark } from './restored-mark.ts';
 import { type KeepOptions, keepAhead, settle } from './settle-log.ts';
 import { settleRestored } from './settle-restored.ts';
+import { noteRestored } from './sqlite-ledger.ts';
 import { SqliteTaskRows } from './sqlite-task-rows.ts';
 
 /** Conditions for starting a new log file. */
@@ -104,6 +105,9 @@ export class AuditFile {
       const { events, ...found } = settle(lost?.lostWaits ?? null, ahead, file.#now());
       const back =
         mark && settleRestored(database, new SqliteTaskRows(database), mark, file.#now());
+      if (found.behind !== null || found.lost !== null || back !== null) {
+        noteRestored(database, file.#now());
+      }
       const settled = [...events, ...(back?.events ?? [])];
       file.append(settled.map((event) => ({ ...options.entity, ...event })));
       transaction.commit();

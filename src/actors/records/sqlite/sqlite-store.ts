@@ -22,6 +22,7 @@ import { SqliteConversationRows } from './sqlite-conversation-rows.ts';
 import { SqliteDelegations } from './sqlite-delegations.ts';
 import { SqliteGrants } from './sqlite-grants.ts';
 import { SqliteKeyRows } from './sqlite-key-rows.ts';
+import type { SqliteLedger } from './sqlite-ledger.ts';
 import { SqlitePushRows } from './sqlite-push-rows.ts';
 import { SqliteReleaseRows } from './sqlite-release-rows.ts';
 import { SqliteTaskRows } from './sqlite-task-rows.ts';
@@ -80,13 +81,15 @@ export class SqliteStore implements TaskStore {
   /** Remedy for a store that cannot be written. */
   readonly remedy = 'free disk space and try again';
   onCommit: (milliseconds: number) => void = () => undefined;
+  /** The calls that count for limits, effects, and outcomes that nobody knows. */
+  readonly ledger: SqliteLedger;
   readonly #database: DatabaseSync;
   readonly #audit: AuditFile;
   readonly #onCommitted: (lines: Uint8Array) => void;
   readonly #timers: NodeJS.Timeout[];
   readonly #closing = new AbortController();
   #saves = new Map<string, PendingSave>();
-  #events: PendingEvents = { events: [], settle: [] };
+  #loose: Loose[] = [];
   #scheduled = false;
   #failure: Error | null = null;
   #damage: StoreError | null = null;
@@ -113,6 +116,8 @@ export class SqliteStore implements TaskStore {
     this.grants = new SqliteGrants(database);
     this.webSessions = new SqliteWebSessions(database);
     this.webRecords = new SqliteWebRecords(database);
+    this.ledger = this.rows.ledger;
+    this.ledger.commitWith = (write) => this.#record({ events: [], write });
     this.#publish(audit.opening.lines);
     this.#timers = [
       setInterval(() => this.#sync(), syncEvery).unref(),
@@ -170,9 +175,12 @@ export class SqliteStore implements TaskStore {
 
   /** Records events that belong to no task change. Rejects with UnrecordedError. */
   record(events: readonly AuditEvent[]): Promise<void> {
+    return this.#record({ events, write: null });
+  }
+
+  #record(loose: Pick<Loose, 'events' | 'write'>): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#events.events.push(...events);
-    this.#events.settle.push({ resolve, reject });
+    this.#loose.push({ ...loose, resolve, reject });
     this.#schedule();
     return promise;
   }
@@ -184,18 +192,18 @@ export class SqliteStore implements TaskStore {
 
   #flush(): Error | null {
     const saves = this.#saves;
-    const { events, settle } = this.#events;
+    const loose = this.#loose;
     this.#saves = new Map();
-    this.#events = { events: [], settle: [] };
+    this.#loose = [];
     this.#scheduled = false;
     try {
       if (this.#damage !== null) throw this.#damage;
       const began = performance.now();
-      const refused = this.#commit(saves, events);
+      const refused = this.#commit(saves, loose);
       this.onCommit(performance.now() - began);
       const { failure } = this.#audit;
       this.#failure = failure === null ? null : unrecorded(failure);
-      for (const { resolve } of settle) resolve();
+      for (const { resolve } of loose) resolve();
       for (const [id, { resolve, reject }] of saves) {
         const reason = refused.get(id);
         if (reason === undefined) resolve();
@@ -204,7 +212,7 @@ export class SqliteStore implements TaskStore {
       return this.#failure;
     } catch (error) {
       this.#failure = unrecorded(error);
-      for (const { reject } of settle) reject(this.#failure);
+      for (const { reject } of loose) reject(this.#failure);
       for (const { reject } of saves.values()) reject(this.#failure);
       return this.#failure;
     }
@@ -268,14 +276,14 @@ export class SqliteStore implements TaskStore {
   }
 
   /** Returns the refused saves with their reasons; all others are committed. */
-  #commit(saves: Map<string, PendingSave>, loose: AuditEvent[]): Map<string, Error> {
+  #commit(saves: Map<string, PendingSave>, loose: readonly Loose[]): Map<string, Error> {
     if (this.#audit.isRotationDue()) {
       this.#transact(() => this.#audit.isRotationDue() && this.#audit.finish());
     }
     const refused = new Map<string, Error>();
     this.#transact(() => {
       if (this.#failure !== null) this.#audit.probe();
-      const events = loose;
+      const events = loose.flatMap(({ events: given, write }) => write?.() ?? given);
       for (const [id, { collect }] of saves) {
         const write = collected(id, collect);
         if (write instanceof Error) refused.set(id, write);
@@ -331,9 +339,13 @@ function unrecorded(cause: unknown): UnrecordedError {
   return new UnrecordedError('the task store cannot be written', { cause });
 }
 
-interface PendingEvents {
-  events: AuditEvent[];
-  settle: { resolve: () => void; reject: (error: Error) => void }[];
+/** Content of a commit other than tasks. */
+interface Loose {
+  events: readonly AuditEvent[];
+  /** A write of the commit, which returns its events; `null` for none. */
+  write: (() => readonly AuditEvent[]) | null;
+  resolve: () => void;
+  reject: (error: Error) => void;
 }
 
 /** An error in one task rejects only that task's save. */

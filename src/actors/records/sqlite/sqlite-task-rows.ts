@@ -23,6 +23,7 @@ import type {
 } from '../store/task-rows.ts';
 import { waitFigures, waitsAt } from '../store/waits-at.ts';
 import { inTransaction } from './in-transaction.ts';
+import { SqliteLedger } from './sqlite-ledger.ts';
 import { SqliteMessageRows } from './sqlite-message-rows.ts';
 import { SqliteSessionRows } from './sqlite-session-rows.ts';
 import { SqliteStateRows } from './sqlite-state-rows.ts';
@@ -43,6 +44,8 @@ export class SqliteTaskRows implements TaskRows {
   readonly sessions: SqliteSessionRows;
   /** Chart states that the tasks have entered. */
   readonly states: SqliteStateRows;
+  /** What calls count for; a change of a task changes it in the same transaction. */
+  readonly ledger: SqliteLedger;
   readonly #sql;
   readonly #counts: StateCounts;
   readonly #parts: TaskParts;
@@ -57,20 +60,26 @@ export class SqliteTaskRows implements TaskRows {
     this.messages = new SqliteMessageRows(database);
     this.sessions = new SqliteSessionRows(database);
     this.states = new SqliteStateRows(database);
+    this.ledger = new SqliteLedger(database);
     this.#sql = prepare(database);
     this.#counts = new StateCounts(database);
     this.#parts = new TaskParts(database);
   }
 
   /**
-   * Writes a change; returns whether the row had the expected revision and no message belonged to another task. Writes
-   * nothing otherwise.
+   * Writes a change; returns whether the row had the expected revision, no message belonged to another task and what was
+   * reserved for its calls had not ended. Writes nothing otherwise.
    */
   write(change: TaskChange): boolean {
     const { sent = [], task } = change;
     const taken = sent.filter((message) => this.messages.take(message, task.id));
-    if (taken.length === sent.length && this.#put(change)) return true;
+    const isFree = taken.length === sent.length && this.ledger.isReserved(change);
+    if (isFree && this.#put(change)) {
+      this.ledger.write(change);
+      return true;
+    }
     for (const message of taken) this.messages.drop(message, task.id);
+    this.ledger.giveBack(change);
     return false;
   }
 
@@ -82,6 +91,7 @@ export class SqliteTaskRows implements TaskRows {
   /** Forgets the written changes, which are not committed. */
   rollBack(): void {
     this.#counts.rollBack();
+    this.ledger.rollBack();
     this.#written.clear();
   }
 
@@ -245,7 +255,10 @@ export class SqliteTaskRows implements TaskRows {
     inTransaction(this.#database, () => {
       const rows = this.#sql.deleteEnded.all(before, limit);
       const gone = rows.map(({ position, id }) => ({ position: Number(position), id: String(id) }));
-      if (gone.length > 0) this.#parts.delete(gone);
+      if (gone.length > 0) {
+        this.#parts.delete(gone);
+        this.ledger.deleteTasks(gone.map(({ id }) => id));
+      }
       for (const { state } of rows) this.#counts.move(state as TaskState, null);
       deleted = gone.length;
     });

@@ -196,8 +196,35 @@ ${pageTables}
 /** Version 2: what the ruling on a waiting call was made from. */
 const rulings = 'ALTER TABLE tasks ADD COLUMN ruled_as TEXT;';
 
+/** Version 3: what calls add to limits, their effects, and outcomes that nobody knows. */
+const ledger = `
+  CREATE TABLE ledger (
+    position INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    key TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    args_sha256 TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    approver TEXT,
+    amount TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    until INTEGER,
+    state TEXT NOT NULL,
+    settled TEXT
+  );
+  CREATE INDEX ledger_by_limit ON ledger (name, key, at, state, amount) WHERE kind = 'limit';
+  CREATE INDEX ledger_by_effect ON ledger (key, at) WHERE kind = 'effect';
+  CREATE INDEX ledger_by_outcome ON ledger (state, at, call_id) WHERE kind = 'outcome';
+  CREATE INDEX ledger_by_call ON ledger (call_id);
+  CREATE INDEX ledger_by_end ON ledger (until) WHERE until IS NOT NULL;
+  CREATE INDEX ledger_of_task ON ledger (task_id) WHERE until IS NULL;
+`;
+
 /** Steps from each version of the store to the next, from 0, an empty file; append only. */
-export const schemaSteps: readonly string[] = [baseline, rulings];
+export const schemaSteps: readonly string[] = [baseline, rulings, ledger];
 
 /**
  * The oldest version whose releases can work with the present tables, so that an upgrade can be undone. A step that

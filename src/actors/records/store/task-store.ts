@@ -2,6 +2,7 @@ import type { AcsSessions } from '../../ports/acs-sessions.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Delegations } from '../../ports/delegations.ts';
 import type { Grants } from '../../ports/grants.ts';
+import type { Ledger } from '../../ports/ledger.ts';
 import type { WebRecords } from '../../ports/web-records.ts';
 import type { WebSessions } from '../../ports/web-sessions.ts';
 import { SystemError } from '../../system-error.ts';
@@ -74,6 +75,8 @@ export interface TaskStore {
   readonly webSessions: WebSessions;
   /** Records of the approvals page, such as passkeys. */
   readonly webRecords: WebRecords;
+  /** The calls that count for limits, effects, and outcomes that nobody knows. */
+  readonly ledger: Ledger;
   /** Remedy for a store that cannot be written, worded to end a sentence. */
   readonly remedy: string;
   /** The damage found by a read or write; `null` if none was found. */

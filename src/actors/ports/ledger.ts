@@ -1,0 +1,62 @@
+import type { LimitPeriod, LimitStanding, OpenOutcome } from '../../machines/domain/ledger.ts';
+import type { Measured, MeasureInput } from '../../machines/governance/bounds.ts';
+import type { AuditEvent } from './audit-event.ts';
+
+/** A limit of the configuration, as far as its standing depends on it. */
+export interface KnownLimit {
+  name: string;
+  period: LimitPeriod;
+  max: string;
+}
+
+/** The statement of a person on a call whose outcome nobody knows. */
+export type Settlement = NonNullable<OpenOutcome['settled']>;
+
+/** Which calls without a known outcome to list. */
+export interface OutcomeQuery {
+  limit: number;
+  /** Comes from the previous page. */
+  cursor?: string;
+  /** True lists only calls that nobody settled, false only settled ones. */
+  isOpen?: boolean;
+}
+
+/** A page of calls without a known outcome; `cursor` requests the next one. */
+export interface OutcomePage {
+  outcomes: OpenOutcome[];
+  cursor: string | null;
+}
+
+/** A time after which a reservation no longer counts if its call has not started, in milliseconds. */
+export const pendingTime = 45_000;
+
+/**
+ * The calls that count for limits, the effects of calls, and the calls whose outcome nobody knows.
+ *
+ * A reservation of `measure` is pending until the commit that lets the call run. That commit is refused with
+ * ConflictError if the reservation ended meanwhile: then the call has to be measured again.
+ */
+export interface Ledger {
+  /** Compares a call with its limits and earlier effects, and reserves in the same step if it may run. */
+  measure(asked: MeasureInput, now: number): Promise<Measured>;
+  /** Deletes up to 1,000 entries that no longer count; returns how many. */
+  prune(now: number): Promise<number>;
+  /** Gives back what was reserved for a call that did not start. */
+  forget(callId: string): void;
+  /** Returns the standing of each key of these limits with a call in the current period, at most `mostStandings`. */
+  standings(limits: readonly KnownLimit[], now: number): Promise<LimitStanding[]>;
+  /** Lists the calls whose outcome nobody knows, and those that people settled, newest first. */
+  outcomes(query: OutcomeQuery): Promise<OutcomePage>;
+  /**
+   * Stores the statement of a person on a call whose outcome nobody knows, or that failed, with its event in one commit.
+   * Returns `unknown` if there is no such call, and `settled` if it was settled before.
+   */
+  settle(
+    callId: string,
+    settled: Settlement,
+    event: AuditEvent,
+  ): Promise<OpenOutcome | 'unknown' | 'settled'>;
+}
+
+/** Maximum standings of one limit; those with the newest calls. */
+export const mostStandings = 1_000;

@@ -1,0 +1,222 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { LimitStanding } from '../../../machines/domain/ledger.ts';
+import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import {
+  type KnownLimit,
+  type Ledger,
+  mostStandings,
+  type OutcomePage,
+  type OutcomeQuery,
+  pendingTime,
+  type Settlement,
+} from '../../ports/ledger.ts';
+import { Exact } from '../store/exact-sum.ts';
+import {
+  type LedgerRow,
+  openOutcomeOf,
+  outcomeCursor,
+  placeOfCursor,
+  spareTime,
+  standingOf,
+} from '../store/ledger-rows.ts';
+import { CountedTimes } from '../store/limit-period.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import {
+  type Asked,
+  dropEnded,
+  lockKeys,
+  measureAll,
+  readGround,
+  readStandings,
+  serverNow,
+} from './ledger-ground.ts';
+import type { PostgresDatabase } from './postgres-database.ts';
+import { insertRows } from './put-ledger.ts';
+import { isServerGone } from './server-failure.ts';
+
+interface Request extends Asked, PromiseWithResolvers<Measured> {}
+
+/** Maximum calls that are measured in one transaction. */
+const mostMeasured = 100;
+
+/** Initial and maximum pause between two attempts while the database cannot be used, in milliseconds. */
+const pause = { first: 50, most: 2_000 };
+
+/** Measuring needs no isolation beyond this one, which a server may be configured to exceed: each statement reads the newest rows. */
+const readCommitted = { text: 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED', values: [] };
+
+/**
+ * A reservation may be lost with the server: the commit of the start of its call comes later in the same log of the server
+ * and waits until that is on disk, and without the reservation it is refused.
+ */
+const unsynced = { text: 'SET LOCAL synchronous_commit = off', values: [] };
+
+/**
+ * The ledger of several daemons. A reservation is a pending row until the commit of the start of its call; it ends after
+ * 45 seconds if its daemon is killed. One transaction at a time measures all calls that ask meanwhile.
+ */
+export class PostgresLedger implements Ledger {
+  readonly #database: PostgresDatabase;
+  readonly #queue: CommitQueue;
+  readonly #times = new CountedTimes();
+  #requests: Request[] = [];
+  #forgotten: string[] = [];
+  #isRunning = false;
+  #isClosed = false;
+
+  constructor(database: PostgresDatabase, queue: CommitQueue) {
+    this.#database = database;
+    this.#queue = queue;
+  }
+
+  async measure(asked: MeasureInput, now: number): Promise<Measured> {
+    if (!asked.reserves) return this.#look({ asked, now });
+    const request = { ...Promise.withResolvers<Measured>(), asked, now };
+    this.#requests.push(request);
+    if (!this.#isRunning) void this.#run();
+    return request.promise;
+  }
+
+  forget(callId: string): void {
+    this.#forgotten.push(callId);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  /** Ends the attempts to reach the database. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async standings(limits: readonly KnownLimit[], now: number): Promise<LimitStanding[]> {
+    const found = await Promise.all(
+      limits.map(async (limit) => {
+        const { after } = this.#times.of(limit.period, now);
+        const rows = await this.#database.query<{ key: string; used: string; reserved: string }>(
+          readStandings,
+          [limit.name, false, after, mostStandings],
+        );
+        return rows.map(({ key, used, reserved }) =>
+          standingOf(limit, key, { used: new Exact(used), reserved: new Exact(reserved) }),
+        );
+      }),
+    );
+    return found.flat();
+  }
+
+  async outcomes({ limit, cursor, isOpen }: OutcomeQuery): Promise<OutcomePage> {
+    const states = isOpen === undefined ? ['unknown', 'settled'] : [isOpen ? 'unknown' : 'settled'];
+    const { at, callId } = placeOfCursor(cursor);
+    const found = await this.#database.query<LedgerRow>(
+      `SELECT * FROM ledger WHERE kind = 'outcome' AND state = ANY($1::text[])
+        AND (at, call_id) < ($2::bigint, $3) ORDER BY at DESC, call_id DESC LIMIT $4`,
+      [states, at, callId, limit + 1],
+    );
+    const page = found.slice(0, limit);
+    const entries = await this.#database.query<LedgerRow>(
+      `SELECT * FROM ledger WHERE call_id = ANY($1::text[]) AND kind <> 'outcome' ORDER BY position`,
+      [page.map(({ call_id: id }) => id)],
+    );
+    const last = page.at(-1);
+    return {
+      outcomes: page.map((row) =>
+        openOutcomeOf(
+          row,
+          entries.filter((entry) => entry.call_id === row.call_id),
+        ),
+      ),
+      cursor: last === undefined || found.length <= limit ? null : outcomeCursor(last),
+    };
+  }
+
+  settle(callId: string, settled: Settlement, event: AuditEvent) {
+    return this.#queue.settle({ callId, settled, event, result: 'unknown' });
+  }
+
+  async prune(now: number): Promise<number> {
+    const ended = await this.#database.query(pruneEnded, [now - spareTime]);
+    if (ended.length > 0) return ended.length;
+    return (await this.#database.query(pruneOrphans)).length;
+  }
+
+  /** Reads what the ledger has for a call, without waiting for calls that are measured now. */
+  async #look(asked: Asked): Promise<Measured> {
+    const [measured] = await this.#transact([asked], []);
+    // Safe to cast: each call is measured.
+    return measured as Measured;
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    // Measures all calls of one event-loop turn together.
+    await turn();
+    while (this.#requests.length + this.#forgotten.length > 0) {
+      const requests = this.#requests.splice(0, mostMeasured);
+      const forgotten = this.#forgotten.splice(0);
+      await this.#measure(requests, forgotten);
+    }
+    this.#isRunning = false;
+  }
+
+  async #measure(requests: readonly Request[], forgotten: readonly string[]): Promise<void> {
+    try {
+      const measured = await this.#tried(() => this.#transact(requests, forgotten));
+      for (const [index, { resolve }] of requests.entries()) resolve(measured[index] as Measured);
+    } catch (error) {
+      // A value that the database cannot store concerns only its own call.
+      if (requests.length > 1) {
+        for (const request of requests) await this.#measure([request], []);
+      } else for (const { reject } of requests) reject(error);
+    }
+  }
+
+  /** Tries until the database can be used. A repeated attempt replaces what an earlier one reserved. */
+  async #tried<Result>(run: () => Promise<Result>): Promise<Result> {
+    for (let wait = pause.first; ; wait = Math.min(wait * 2, pause.most)) {
+      try {
+        return await run();
+      } catch (error) {
+        if (!isServerGone(error) || this.#isClosed) throw error;
+        await new Promise<void>((resolve) => void setTimeout(resolve, wait).unref());
+      }
+    }
+  }
+
+  /** Measures calls in one transaction, and reserves for those that ask for it and may run. */
+  async #transact(asked: readonly Asked[], forgotten: readonly string[]): Promise<Measured[]> {
+    const reserving = asked.filter((one) => one.asked.reserves);
+    const isLocked = reserving.length > 0;
+    const opening = [
+      ...[readCommitted, unsynced],
+      ...(forgotten.length === 0 ? [] : [{ text: giveBack, values: [forgotten] }]),
+      ...(isLocked ? [lockKeys(reserving), dropEnded] : []),
+    ];
+    let measured: Measured[] = [];
+    await this.#database.pipelined(
+      [...opening, ...readGround(asked, this.#times, isLocked)],
+      async (found) => {
+        const all = measureAll(asked, found.slice(opening.length), this.#times);
+        measured = all.map((one) => one.measured);
+        const rows = all.flatMap((one) => one.rows);
+        const own = reserving.map((one) => one.asked.call.id);
+        return [
+          ...(own.length === 0 ? [] : [{ text: giveBack, values: [own] }]),
+          ...(rows.length === 0 ? [] : [insertRows(rows, endOfPending)]),
+        ];
+      },
+    );
+    return measured;
+  }
+}
+
+const endOfPending = `${serverNow} + ${pendingTime}`;
+
+const giveBack = `DELETE FROM ledger WHERE call_id = ANY($1::text[]) AND state = 'pending'`;
+
+const pruneEnded = `DELETE FROM ledger WHERE position = ANY(ARRAY(
+  SELECT position FROM ledger WHERE until <= $1 LIMIT 1000 FOR UPDATE SKIP LOCKED)) RETURNING position`;
+
+/** A release that does not know the ledger deletes tasks without it. */
+const pruneOrphans = `DELETE FROM ledger WHERE position = ANY(ARRAY(
+  SELECT position FROM ledger WHERE until IS NULL AND kind <> 'restored' AND state <> 'pending'
+    AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = task_id) LIMIT 1000)) RETURNING position`;

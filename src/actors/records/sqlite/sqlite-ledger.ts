@@ -1,0 +1,327 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type {
+  FirstEffect,
+  LedgerChange,
+  LimitStanding,
+  OpenOutcome,
+} from '../../../machines/domain/ledger.ts';
+import type {
+  CallEffect,
+  CallLimit,
+  Measured,
+  MeasureInput,
+} from '../../../machines/governance/bounds.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
+import {
+  type KnownLimit,
+  type Ledger,
+  mostStandings,
+  type OutcomePage,
+  type OutcomeQuery,
+  type Settlement,
+} from '../../ports/ledger.ts';
+import {
+  effectiveStates,
+  entryId,
+  firstOf,
+  type LedgerRow,
+  ledgerColumns,
+  openOutcomeOf,
+  outcomeCursor,
+  outcomeRow,
+  placeOfCursor,
+  requesterOf,
+  reservedRows,
+  settledBefore,
+  spareTime,
+  standingOf,
+  stateAfter,
+} from '../store/ledger-rows.ts';
+import { CountedTimes } from '../store/limit-period.ts';
+import { type LimitTotals, measureCall } from '../store/measure-call.ts';
+import { PendingReservations } from '../store/pending-reservations.ts';
+import type { TaskChange } from '../store/task-rows.ts';
+import { LimitCounters } from './limit-counters.ts';
+
+/** Runs a write in the next commit, together with the events that it returns. */
+export type CommitWith = (write: () => AuditEvent[]) => Promise<void>;
+
+/**
+ * The ledger of one daemon. What is pending is in memory, since the process that reserves also commits the start; a kill
+ * gives it back. Everything here runs within one turn of the event loop, so that a check and its reservation are one step.
+ */
+export class SqliteLedger implements Ledger {
+  /** Commits a statement with its event. */
+  commitWith: CommitWith = () => Promise.reject(new Error('the store is not open'));
+  readonly #sql;
+  readonly #counters: LimitCounters;
+  readonly #pending = new PendingReservations();
+  readonly #times = new CountedTimes();
+  /** The latest time at which the store was restored from a backup. */
+  readonly #restoredAt: number;
+
+  constructor(database: DatabaseSync) {
+    this.#sql = prepare(database);
+    this.#counters = new LimitCounters(database);
+    this.#restoredAt = Number(this.#sql.restoredAt.get()?.['at'] ?? Number.NEGATIVE_INFINITY);
+  }
+
+  async measure(asked: MeasureInput, now: number): Promise<Measured> {
+    const { call, bounds, reserves } = asked;
+    this.#pending.dropEnded(now);
+    const own = this.#rowsOf(call.id);
+    const totals = bounds.limits.map((limit) => this.#totals(limit, { now, own, callId: call.id }));
+    const first = bounds.effect === null ? null : this.#firstOf(bounds.effect, call.id, now);
+    const measured = measureCall(asked, { totals, first, now });
+    if (reserves) {
+      const stored = new Set(own.map(entryId));
+      const rows = reservedRows(asked, measured.reserved ?? [], { at: now, state: 'running' });
+      // A call that started before a restart counts already.
+      this.#pending.put(
+        call.id,
+        rows.filter((row) => !stored.has(entryId(row))),
+        now,
+      );
+    }
+    return measured;
+  }
+
+  forget(callId: string): void {
+    this.#pending.drop(callId);
+  }
+
+  async standings(limits: readonly KnownLimit[], now: number): Promise<LimitStanding[]> {
+    this.#pending.dropEnded(now);
+    return limits.flatMap((limit) => {
+      const { name, period } = limit;
+      const { after } = this.#times.of(period, now);
+      const stored = this.#sql.keys.all({ name, after, most: mostStandings });
+      const keys = new Set([
+        ...stored.map(({ key }) => String(key)),
+        ...this.#pending.keysOf(name),
+      ]);
+      return [...keys].map((key) => {
+        const { used, reserved } = this.#counters.totals(name, key, after);
+        const pending = this.#pending.sumOf(name, key, '');
+        return standingOf(limit, key, { used, reserved: reserved.plus(pending) });
+      });
+    });
+  }
+
+  async outcomes({ limit, cursor, isOpen }: OutcomeQuery): Promise<OutcomePage> {
+    const states = isOpen === undefined ? ['unknown', 'settled'] : [isOpen ? 'unknown' : 'settled'];
+    const { at, callId } = placeOfCursor(cursor);
+    const found = states
+      .flatMap((state) => this.#sql.outcomes.all(state, at, callId, limit + 1).map(rowOf))
+      .toSorted((one, other) => other.at - one.at || (one.call_id < other.call_id ? 1 : -1));
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      outcomes: page.map((row) => openOutcomeOf(row, this.#entriesOf(row.call_id))),
+      cursor: last === undefined || found.length <= limit ? null : outcomeCursor(last),
+    };
+  }
+
+  async settle(
+    callId: string,
+    settled: Settlement,
+    event: AuditEvent,
+  ): Promise<OpenOutcome | 'unknown' | 'settled'> {
+    const known = settledBefore(this.#rowsOf(callId));
+    if (known !== null) return known;
+    let result: Awaited<ReturnType<Ledger['settle']>> = 'unknown';
+    await this.commitWith(() => {
+      const rows = this.#rowsOf(callId);
+      const before = settledBefore(rows);
+      result = before ?? this.#settle(rows, settled);
+      return before === null ? [event] : [];
+    });
+    return result;
+  }
+
+  async prune(now: number): Promise<number> {
+    const ended = this.#sql.prune.all(now - spareTime);
+    const gone = (ended.length > 0 ? ended : this.#sql.pruneOrphans.all()).map(rowOf);
+    for (const row of gone) if (row.kind === 'limit') this.#counters.remove(row);
+    return gone.length;
+  }
+
+  /** Returns whether what is reserved for the calls that a change starts has not ended. */
+  isReserved({ ledger = [] }: TaskChange): boolean {
+    return ledger.every((change) => change.type !== 'started' || this.#holds(change));
+  }
+
+  /** Writes what a change of a task changes, in the open transaction. */
+  write({ ledger = [], task }: TaskChange): void {
+    for (const change of ledger) {
+      if (change.type === 'started') this.#start(change);
+      else this.#end(change, task);
+    }
+  }
+
+  /** Forgets what was reserved for the calls of a change that was not stored. */
+  giveBack({ ledger = [] }: TaskChange): void {
+    for (const { callId } of ledger) this.#pending.drop(callId);
+  }
+
+  /** Forgets sums with changes that are not committed. */
+  rollBack(): void {
+    this.#counters.clear();
+  }
+
+  /** Deletes what counts as long as its task is stored. */
+  deleteTasks(ids: readonly string[]): void {
+    this.#sql.deleteTasks.run(JSON.stringify(ids));
+  }
+
+  #holds({ callId, entries }: Extract<LedgerChange, { type: 'started' }>): boolean {
+    const reserved = [...this.#pending.rowsOf(callId), ...this.#rowsOf(callId)].map(entryId);
+    return entries.every((entry) => reserved.includes(entryId(entry)));
+  }
+
+  #start({ callId, approver }: Extract<LedgerChange, { type: 'started' }>): void {
+    for (const row of this.#pending.rowsOf(callId)) {
+      this.#insert({ ...row, approver: approver ?? row.approver });
+    }
+    this.#pending.drop(callId);
+  }
+
+  #end(
+    { callId, tool, argsSha256, end }: Extract<LedgerChange, { type: 'ended' }>,
+    { id, requester, changedAt }: TaskChange['task'],
+  ): void {
+    this.#pending.drop(callId);
+    const rows = this.#rowsOf(callId);
+    const outcome = rows.find(({ kind }) => kind === 'outcome');
+    const isSettled = outcome?.state === 'settled';
+    for (const row of rows) {
+      if (row.kind !== 'outcome') this.#put(row, stateAfter(row.state, end, isSettled));
+    }
+    if (end === 'unknown' && outcome === undefined) {
+      this.#insert(
+        outcomeRow({
+          ...{ call_id: callId, task_id: id, tool, args_sha256: argsSha256, at: changedAt },
+          requester: requesterOf(requester),
+        }),
+      );
+    }
+    if (end !== 'unknown' && outcome !== undefined && !isSettled) this.#put(outcome, null);
+  }
+
+  #settle(rows: readonly StoredRow[], settled: Settlement): OpenOutcome {
+    const entries = rows.filter(({ kind }) => kind !== 'outcome');
+    for (const row of entries) this.#put(row, settled.ran ? 'succeeded' : 'returned');
+    const known = rows.find(({ kind }) => kind === 'outcome');
+    const outcome: LedgerRow = {
+      ...(known ?? outcomeRow({ ...(rows[0] as LedgerRow), at: settled.at })),
+      ...{ state: 'settled', settled: JSON.stringify(settled) },
+    };
+    if (known !== undefined) this.#put(known, null);
+    this.#insert(outcome);
+    return openOutcomeOf(outcome, entries);
+  }
+
+  #insert(row: LedgerRow): void {
+    this.#sql.insert.run(...ledgerColumns.map((column): SQLInputValue => row[column]));
+    if (row.kind === 'limit') this.#counters.add(row);
+  }
+
+  /** Gives an entry another state; `null` deletes it. */
+  #put(row: StoredRow, state: LedgerRow['state'] | null): void {
+    if (state === row.state) return;
+    if (state === null) this.#sql.delete.run(row.position);
+    else this.#sql.update.run(state, row.position);
+    if (row.kind !== 'limit') return;
+    this.#counters.remove(row);
+    if (state !== null) this.#counters.add({ ...row, state });
+  }
+
+  #totals(
+    { name, key, period }: CallLimit,
+    { now, own, callId }: { now: number; own: readonly LedgerRow[]; callId: string },
+  ): LimitTotals {
+    const { after, until } = this.#times.of(period, now);
+    let { used, reserved } = this.#counters.totals(name, key, after);
+    for (const row of own) {
+      const isCounted = row.kind === 'limit' && row.name === name && row.key === key;
+      if (!isCounted || row.at <= after || row.state === 'returned') continue;
+      if (row.state === 'running') reserved = reserved.minus(row.amount);
+      else used = used.minus(row.amount);
+    }
+    reserved = reserved.plus(this.#pending.sumOf(name, key, callId));
+    return { used, reserved, until, isIncomplete: this.#restoredAt > after };
+  }
+
+  #firstOf({ key, within }: CallEffect, callId: string, now: number): FirstEffect | null {
+    const pending = this.#pending.newestOf(key, callId);
+    if (pending !== undefined) return firstOf(pending);
+    const after = within === null ? Number.MIN_SAFE_INTEGER : now - within;
+    const row = this.#sql.first.get(key, after, callId);
+    return row === undefined ? null : firstOf(rowOf(row));
+  }
+
+  #rowsOf(callId: string): StoredRow[] {
+    return this.#sql.ofCall.all(callId).map(rowOf);
+  }
+
+  #entriesOf(callId: string): LedgerRow[] {
+    return this.#rowsOf(callId).filter(({ kind }) => kind !== 'outcome');
+  }
+}
+
+/**
+ * Notes in the open transaction that calls which ran before a time, in epoch milliseconds, may be missing. A limit then counts
+ * as exceeded until a period begins later.
+ */
+export function noteRestored(database: DatabaseSync, at: number): void {
+  const insert = database.prepare(`INSERT INTO ledger
+    (kind, name, key, call_id, task_id, tool, args_sha256, requester, amount, at, state)
+    VALUES ('restored', '', '', '', '', '', '', 'null', '', ?, 'settled')`);
+  database.exec(`DELETE FROM ledger WHERE kind = 'restored'`);
+  insert.run(at);
+}
+
+/** A row with its place. */
+type StoredRow = LedgerRow & { position: number };
+
+/** Safe to cast: the columns contain only values that this class wrote. */
+function rowOf(row: Record<string, SQLOutputValue>): StoredRow {
+  return row as unknown as StoredRow;
+}
+
+function prepare(database: DatabaseSync) {
+  const sql = (text: string) => database.prepare(text);
+  return {
+    insert: sql(`INSERT INTO ledger (${ledgerColumns.join(', ')})
+      VALUES (${ledgerColumns.map(() => '?').join(', ')})`),
+    update: sql('UPDATE ledger SET state = ? WHERE position = ?'),
+    delete: sql('DELETE FROM ledger WHERE position = ?'),
+    ofCall: sql('SELECT * FROM ledger WHERE call_id = ? ORDER BY position'),
+    first: sql(`SELECT * FROM ledger WHERE kind = 'effect' AND key = ? AND at > ? AND call_id <> ?
+      AND state IN ${effectiveStates} ORDER BY at DESC, position DESC LIMIT 1`),
+    keys: sql(keysOfLimit),
+    outcomes: sql(`SELECT * FROM ledger WHERE kind = 'outcome' AND state = ?
+      AND (at, call_id) < (?, ?) ORDER BY at DESC, call_id DESC LIMIT ?`),
+    restoredAt: sql(`SELECT max(at) AS at FROM ledger WHERE kind = 'restored'`),
+    prune: sql(`DELETE FROM ledger WHERE position IN (
+      SELECT position FROM ledger WHERE until <= ? LIMIT 1000) RETURNING *`),
+    // A release that does not know the ledger deletes tasks without it.
+    pruneOrphans: sql(`DELETE FROM ledger WHERE position IN (
+      SELECT position FROM ledger WHERE until IS NULL AND kind <> 'restored'
+        AND NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id) LIMIT 1000) RETURNING *`),
+    deleteTasks: sql(`DELETE FROM ledger
+      WHERE until IS NULL AND task_id IN (SELECT value FROM json_each(?))`),
+  };
+}
+
+/** Each step reads one entry of an index: the first of the next key, and the last of the key. */
+const keysOfLimit = `WITH RECURSIVE keys(key) AS (
+    SELECT min(key) FROM ledger WHERE kind = 'limit' AND name = :name
+    UNION ALL
+    SELECT (SELECT min(key) FROM ledger WHERE kind = 'limit' AND name = :name AND key > keys.key)
+    FROM keys WHERE keys.key IS NOT NULL
+  ), newest(key, at) AS (
+    SELECT key, (SELECT max(at) FROM ledger WHERE kind = 'limit' AND name = :name AND key = keys.key)
+    FROM keys WHERE key IS NOT NULL
+  )
+  SELECT key FROM newest WHERE at > :after ORDER BY at DESC, key LIMIT :most`;

@@ -1,0 +1,182 @@
+import type {
+  FirstEffect,
+  LedgerEnd,
+  LedgerEntry,
+  LimitStanding,
+  OpenOutcome,
+} from '../../../machines/domain/ledger.ts';
+import type { MeasureInput } from '../../../machines/governance/bounds.ts';
+import type { KnownLimit, Settlement } from '../../ports/ledger.ts';
+import { type Exact, textOf } from './exact-sum.ts';
+
+/**
+ * The state of an entry. `returned` is that of a call that did not run according to a person: it counts for nothing. An
+ * outcome that nobody knows is `unknown`, then `settled`.
+ */
+export type LedgerState =
+  | 'pending'
+  | 'running'
+  | 'succeeded'
+  | 'failed'
+  | 'unknown'
+  | 'returned'
+  | 'settled';
+
+/** A row of the ledger: what a call adds to a limit, its effect, or its outcome that nobody knows. */
+export interface LedgerRow {
+  /** `restored` marks the time at which the store was restored from a backup. */
+  kind: 'limit' | 'effect' | 'outcome' | 'restored';
+  name: string;
+  key: string;
+  call_id: string;
+  task_id: string;
+  tool: string;
+  args_sha256: string;
+  /** JSON. */
+  requester: string;
+  approver: string | null;
+  /** An exact decimal; empty unless the row belongs to a limit. */
+  amount: string;
+  at: number;
+  /** `null` as long as the task is stored. */
+  until: number | null;
+  state: LedgerState;
+  /** The statement of a person as JSON. */
+  settled: string | null;
+}
+
+/** The columns of the ledger, in the order of its table. */
+export const ledgerColumns = [
+  ...['kind', 'name', 'key', 'call_id', 'task_id', 'tool', 'args_sha256'],
+  ...['requester', 'approver', 'amount', 'at', 'until', 'state', 'settled'],
+] as readonly (keyof LedgerRow)[];
+
+/** Returns the rows of what is reserved for a call. */
+export function reservedRows(
+  { taskId, call, requester, approver }: MeasureInput,
+  entries: readonly LedgerEntry[],
+  { at, state }: Pick<LedgerRow, 'at' | 'state'>,
+): LedgerRow[] {
+  return entries.map((entry) => ({
+    ...{ kind: entry.kind, name: entry.name, key: entry.key, call_id: call.id, task_id: taskId },
+    ...{ tool: call.tool, args_sha256: call.argsSha256, requester: requesterOf(requester) },
+    ...{ approver: approver ?? null, amount: entry.kind === 'limit' ? entry.amount : '' },
+    ...{ at, until: entry.until, state, settled: null },
+  }));
+}
+
+/** Returns the column of a requester. */
+export function requesterOf(requester: FirstEffect['requester']): string {
+  if (requester === null) return 'null';
+  const { provider, userId, email } = requester;
+  return JSON.stringify({ provider, userId, ...(email === undefined ? {} : { email }) });
+}
+
+/** Returns the row of a call whose outcome nobody knows. */
+export function outcomeRow(
+  of: Pick<LedgerRow, 'call_id' | 'task_id' | 'tool' | 'args_sha256' | 'requester' | 'at'>,
+): LedgerRow {
+  return {
+    ...{ kind: 'outcome', name: '', key: '', call_id: of.call_id, task_id: of.task_id },
+    ...{ tool: of.tool, args_sha256: of.args_sha256, requester: of.requester, approver: null },
+    ...{ amount: '', at: of.at, until: null, state: 'unknown', settled: null },
+  };
+}
+
+/** Identifies an entry among those of its call. */
+export function entryId({ kind, name, key }: Pick<LedgerRow, 'kind' | 'name' | 'key'>): string {
+  return JSON.stringify([kind, name, key.toWellFormed()]);
+}
+
+/**
+ * Returns the state of an entry after the end of its call; `null` deletes it. An outcome that is known stays; so does the
+ * statement of a person, unless the call turns out to have succeeded.
+ */
+export function stateAfter(
+  state: LedgerState,
+  end: LedgerEnd,
+  isSettled: boolean,
+): LedgerState | null {
+  const isOpen = state === 'pending' || state === 'running' || state === 'unknown';
+  if (isSettled ? end !== 'succeeded' : !isOpen) return state;
+  return end === 'not_run' ? null : end;
+}
+
+/**
+ * Returns why a person cannot state the outcome of a call, from its rows: it is not known to be failed or unknown, or
+ * it was stated before; `null` if a person can.
+ */
+export function settledBefore(rows: readonly LedgerRow[]): 'unknown' | 'settled' | null {
+  const outcome = rows.find(({ kind }) => kind === 'outcome');
+  if (outcome?.state === 'settled') return 'settled';
+  return outcome !== undefined || rows.some(({ state }) => state === 'failed') ? null : 'unknown';
+}
+
+/** Time for which entries outlive their period, so that a clock that was wrong for a while deletes none, in milliseconds. */
+export const spareTime = 86_400_000;
+
+/** States of calls that ran, or may have run, as SQL. */
+export const usedStates = "('succeeded', 'failed', 'unknown')";
+
+/** States of calls whose effect is a repeat's first one, as SQL. */
+export const effectiveStates = "('pending', 'running', 'succeeded', 'unknown')";
+
+/** Returns the earlier call of an equal effect from its row. */
+export function firstOf(row: LedgerRow): FirstEffect {
+  const { approver, state } = row;
+  return {
+    ...{ key: row.key, callId: row.call_id, taskId: row.task_id, argsSha256: row.args_sha256 },
+    ...{ requester: parsedRequester(row), at: Number(row.at) },
+    ...(approver === null ? {} : { approver }),
+    outcome: state === 'succeeded' || state === 'unknown' ? state : 'running',
+  };
+}
+
+/** Returns a call whose outcome nobody knows from its row, and what it counts for from the rows of its entries. */
+export function openOutcomeOf(row: LedgerRow, entries: readonly LedgerRow[]): OpenOutcome {
+  const { settled } = row;
+  return {
+    ...{ callId: row.call_id, taskId: row.task_id, tool: row.tool, argsSha256: row.args_sha256 },
+    ...{ at: Number(row.at), requester: parsedRequester(row), entries: entries.map(entryOf) },
+    // Safe to cast: the column contains only values written by `settle`.
+    ...(settled === null ? {} : { settled: JSON.parse(settled) as Settlement }),
+  };
+}
+
+function entryOf({ kind, name, key, amount, until }: LedgerRow): LedgerEntry {
+  return kind === 'limit'
+    ? { kind, name, key, amount, until: Number(until) }
+    : { kind: 'effect', name, key, until: until === null ? null : Number(until) };
+}
+
+function parsedRequester({ requester }: LedgerRow): FirstEffect['requester'] {
+  // Safe to cast: the column contains only values written by `requesterOf`.
+  return JSON.parse(requester) as FirstEffect['requester'];
+}
+
+/** Returns the standing of a key of a limit. */
+export function standingOf(
+  limit: KnownLimit,
+  key: string,
+  { used, reserved }: { used: Exact; reserved: Exact },
+): LimitStanding {
+  const { name, period, max } = limit;
+  return { name, by: byOf(key), period, max, used: textOf(used), reserved: textOf(reserved) };
+}
+
+/** Returns the values of a key of a limit, which are an object of texts as JSON. */
+function byOf(key: string): Record<string, string> {
+  const by = JSON.parse(key) as unknown;
+  return typeof by === 'object' && by !== null ? { ...(by as Record<string, string>) } : {};
+}
+
+/** Returns the cursor of a row in the list of outcomes. */
+export function outcomeCursor({ at, call_id: callId }: LedgerRow): string {
+  return `${at}-${callId}`;
+}
+
+/** Returns the place of a cursor in the list of outcomes; the start for any other text. */
+export function placeOfCursor(cursor: string | undefined): { at: number; callId: string } {
+  const [, at = '', callId = ''] = /^(\d{1,16})-(.*)$/s.exec(cursor ?? '') ?? [];
+  return at === '' ? { at: Number.MAX_SAFE_INTEGER, callId: '' } : { at: Number(at), callId };
+}

@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import { ConflictError } from '../../../../src/actors/records/store/task-store.ts';
+import { kindsOfStores } from '../../../helpers/kinds-of-stores.ts';
+import { aLimit, aMeasure, anEffect, day, end, start } from '../../../helpers/measured-calls.ts';
+import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
+
+const refunds = { name: 'refunds', period: day, max: '5000' };
+const standing = { name: 'refunds', by: { caller: 'rita' }, period: day, max: '5000' };
+const event = { event: 'limit_settled', ts: '2026-07-01T09:00:00.000Z' };
+
+describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
+  it('lets as many of ten calls at once run as the limit has room for, also after a restart', async () => {
+    const place = await make();
+    const store = await place.open();
+    const commits: number[] = [];
+    store.onCommit = () => commits.push(1);
+    const measured = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        store.ledger.measure(aMeasure(`c-${n}`, { limits: [aLimit()] }), 1_000),
+      ),
+    );
+    const reserved = measured.flatMap((one) => one.reserved ?? []);
+    expect(reserved).toEqual(
+      Array.from({ length: 2 }, () => ({
+        ...{ kind: 'limit', name: 'refunds', key: '{"caller":"rita"}', amount: '2000' },
+        until: 86_401_000,
+      })),
+    );
+    expect(measured.map(({ limits }) => limits[0]?.isOver)).toEqual([
+      ...[false, false, true, true, true, true, true, true, true, true],
+    ]);
+    expect(commits).toEqual([]);
+    await start(store, 'c-0', [...(measured[0]?.reserved ?? [])]);
+    await start(store, 'c-1', [...(measured[1]?.reserved ?? [])]);
+    await end(store, 'c-0', 'succeeded');
+    // The start and the end of each call are the only commits.
+    expect(commits).toHaveLength(3);
+    await store.close();
+
+    const { ledger } = await place.open();
+    const used = { used: '2000', reserved: '2000' };
+    expect(await ledger.standings([refunds], 2_000)).toEqual([{ ...standing, ...used }]);
+    const third = await ledger.measure(aMeasure('c-2', { limits: [aLimit()] }), 2_000);
+    expect(third).toEqual({
+      limits: [{ ...standing, ...used, amount: '2000', isOver: true }],
+      ...{ first: null, reserved: null },
+    });
+    // The period of the two is over.
+    const later = await ledger.measure(aMeasure('c-2', { limits: [aLimit()] }), 86_401_000);
+    expect(later.limits[0]).toMatchObject({ used: '0', reserved: '0', isOver: false });
+  });
+
+  it('refuses the start of a call whose reservation was given back, and stores nothing of it', async () => {
+    const place = await make();
+    const store = await place.open();
+    const { reserved } = await store.ledger.measure(aMeasure('c-1', { limits: [aLimit()] }), 1);
+    store.ledger.forget('c-1');
+    // A second measure comes after what was forgotten.
+    await store.ledger.measure(aMeasure('c-2', { limits: [aLimit({ amount: '5000' })] }), 1);
+    const refused = start(store, 'c-1', reserved ?? []);
+    await expect(refused).rejects.toBeInstanceOf(ConflictError);
+    expect(await store.rows.find('task-c-1')).toBeUndefined();
+    expect(await place.lines()).toEqual([]);
+    const again = await store.ledger.measure(aMeasure('c-1', { limits: [aLimit()] }), 1);
+    expect(again).toMatchObject({ limits: [{ reserved: '5000', isOver: true }], reserved: null });
+  });
+
+  it('counts a call until it is known not to have run, or a person states it', async () => {
+    const place = await make();
+    const store = await place.open();
+    const { ledger } = store;
+    const ends = ['succeeded', 'failed', 'not_run', 'unknown', 'unknown'] as const;
+    for (const [n, outcome] of ends.entries()) {
+      const limits = [aLimit({ amount: '0.1', max: '1' })];
+      const { reserved } = await ledger.measure(aMeasure(`c-${n}`, { limits }), 1 + n);
+      await start(store, `c-${n}`, reserved ?? []);
+      await end(store, `c-${n}`, outcome);
+    }
+    const entry = (n: number) => ({
+      ...{ kind: 'limit', name: 'refunds', key: '{"caller":"rita"}', amount: '0.1' },
+      until: 86_400_001 + n,
+    });
+    const open = (n: number) => ({
+      ...{ callId: `c-${n}`, taskId: `task-c-${n}`, tool: 'refund', argsSha256: 'a'.repeat(64) },
+      ...{ at: 1_000, requester: { provider: 'sso', userId: 'rita' }, entries: [entry(n)] },
+    });
+    expect(await ledger.standings([refunds], 9)).toEqual([
+      { ...standing, used: '0.4', reserved: '0' },
+    ]);
+    expect(await ledger.outcomes({ limit: 1 })).toEqual({
+      outcomes: [open(4)],
+      cursor: '1000-c-4',
+    });
+    expect(await ledger.outcomes({ limit: 1, cursor: '1000-c-4', isOpen: true })).toEqual({
+      outcomes: [open(3)],
+      cursor: null,
+    });
+
+    const ran = { ran: true, by: 'ann@example.com', reason: 'paid', at: 50 };
+    const notRun = { ...ran, ran: false, reason: 'not paid' };
+    expect([
+      await ledger.settle('c-4', notRun, event),
+      await ledger.settle('c-3', ran, event),
+      await ledger.settle('c-1', notRun, event),
+      await ledger.settle('c-1', ran, event),
+      await ledger.settle('c-0', notRun, event),
+      await ledger.settle('c-9', notRun, event),
+    ]).toEqual([
+      { ...open(4), settled: notRun },
+      { ...open(3), settled: ran },
+      { ...open(1), at: 50, settled: notRun },
+      ...['settled', 'unknown', 'unknown'],
+    ]);
+    expect(await ledger.standings([refunds], 9)).toEqual([
+      { ...standing, used: '0.2', reserved: '0' },
+    ]);
+    expect((await ledger.outcomes({ limit: 9, isOpen: true })).outcomes).toEqual([]);
+    const settled = await ledger.outcomes({ limit: 9, isOpen: false });
+    expect(settled.outcomes.map(({ callId }) => callId)).toEqual(['c-4', 'c-3', 'c-1']);
+    const events = (await place.lines()).filter((line) => line.event === 'limit_settled');
+    expect(events).toHaveLength(3);
+    // The program reports later that the call did run.
+    await end(store, 'c-4', 'succeeded', 3);
+    expect(await ledger.standings([refunds], 9)).toMatchObject([{ used: '0.3' }]);
+    await store.close();
+    expect(await (await place.open()).ledger.standings([refunds], 9)).toMatchObject([
+      { used: '0.3', reserved: '0' },
+    ]);
+  });
+
+  it('stores one of two statements of people on a call at the same time', async () => {
+    const place = await make();
+    const [one, other] = [await place.open(), await place.open()];
+    await end(one, 'c-1', 'unknown', 1);
+    const statement = (ran: boolean) => ({ ran, by: 'ann@example.com', reason: 'r', at: 5 });
+    const results = await Promise.all([
+      one.ledger.settle('c-1', statement(true), event),
+      one.ledger.settle('c-1', statement(false), event),
+      other.ledger.settle('c-1', statement(true), event),
+    ]);
+    expect(results.filter((result) => result === 'settled')).toHaveLength(2);
+    expect((await place.lines()).map((line) => line.event)).toEqual(['tool_exec', 'limit_settled']);
+  });
+
+  it('finds the newest call with the same effect while it runs, or may have run', async () => {
+    const store = await (await make()).open();
+    const { ledger } = store;
+    const measure = (id: string, now: number, overrides = {}) =>
+      ledger.measure(aMeasure(id, { effect: anEffect(overrides) }), now);
+    const first = (callId: string, at: number, outcome: string) => ({
+      ...{ key: 'refund:1', callId, taskId: `task-${callId}`, argsSha256: 'a'.repeat(64) },
+      ...{ requester: { provider: 'sso', userId: 'rita' }, at, outcome },
+    });
+    const { reserved } = await measure('c-1', 10);
+    expect(await measure('c-2', 11)).toEqual({
+      ...{ limits: [], first: first('c-1', 10, 'running'), reserved: null },
+    });
+    await start(store, 'c-1', reserved ?? [], 'ann@example.com');
+    await end(store, 'c-1', 'failed');
+    const { reserved: second } = await measure('c-2', 12);
+    await start(store, 'c-2', second ?? []);
+    await end(store, 'c-2', 'unknown');
+    expect(await measure('c-3', 13)).toMatchObject({ first: first('c-2', 12, 'unknown') });
+    // Another name in the configuration and another key are no other effect, and another effect.
+    expect(await measure('c-3', 13, { name: 'pay' })).toMatchObject({ first: { callId: 'c-2' } });
+    expect(await measure('c-3', 13, { key: 'refund:2' })).toMatchObject({ first: null });
+    expect(await measure('c-3', 13, { within: 1 })).toMatchObject({ first: null });
+    ledger.forget('c-3');
+
+    const repeat = aMeasure('c-4', { effect: anEffect() });
+    const seen = { limits: [], first: 'c-2' };
+    const released = await ledger.measure({ ...repeat, seen, approver: 'bo@example.com' }, 14);
+    expect(released.reserved).toEqual([
+      { kind: 'effect', name: 'refund', key: 'refund:1', until: null },
+    ]);
+    await start(store, 'c-4', released.reserved ?? []);
+    // The approver of this one saw c-2, not c-4.
+    const late = aMeasure('c-5', { effect: anEffect() }, { seen });
+    expect(await ledger.measure(late, 15)).toEqual({
+      limits: [],
+      first: { ...first('c-4', 14, 'running'), approver: 'bo@example.com' },
+      reserved: null,
+    });
+    const denied = aMeasure('c-5', { effect: anEffect({ repeat: 'deny' }) });
+    const seesFourth = { limits: [], first: 'c-4' };
+    expect(await ledger.measure({ ...denied, seen: seesFourth }, 15)).toMatchObject({
+      reserved: null,
+    });
+  });
+
+  it('releases a call over a limit only to an approver who saw that limit', async () => {
+    const { ledger } = await (await make()).open();
+    const over = aLimit({ amount: '6000' });
+    const denied = aLimit({ name: 'denied', amount: '6000', over: null });
+    const shadow = aLimit({ name: 'shadow', amount: '6000', isShadow: true });
+    const odd = ['-1', '1e3', 'x', '', ' 1', '1'.repeat(41)];
+    const measure = async (limits: readonly (typeof over)[], seen: readonly string[]) => {
+      const bounds = aMeasure('c-1', { limits }, { seen: { limits: seen, first: null } });
+      const { reserved } = await ledger.measure(bounds, 1);
+      return reserved?.map((entry) => ('amount' in entry ? entry.amount : '')) ?? null;
+    };
+    expect([
+      await measure([over], []),
+      await measure([over], ['others']),
+      await measure([denied], ['denied']),
+      await measure([over], ['refunds']),
+      await measure([shadow], []),
+      await measure([over, denied], ['refunds', 'denied']),
+      await measure([aLimit({ amount: null })], []),
+      await measure([aLimit({ amount: null })], ['refunds']),
+      ...(await Promise.all(odd.map((amount) => measure([aLimit({ amount })], [])))),
+    ]).toEqual([null, null, null, ['6000'], ['6000'], null, null, ['0'], ...odd.map(() => null)]);
+  });
+
+  it('adds exactly, and counts a call again that started before', async () => {
+    const store = await (await make()).open();
+    const max = '0.3000000000000000000000000000000000000001';
+    const measure = (id: string, amount: string) =>
+      store.ledger.measure(aMeasure(id, { limits: [aLimit({ amount, max })] }), 1);
+    const { reserved } = await measure('c-1', '0.1');
+    await start(store, 'c-1', reserved ?? []);
+    // After a restart its idempotent call is measured once more.
+    expect(await measure('c-1', '0.1')).toMatchObject({ limits: [{ reserved: '0' }], reserved });
+    const second = await measure('c-2', '0.2');
+    expect(second.limits).toMatchObject([{ reserved: '0.1', isOver: false }]);
+    const rest = '0.0000000000000000000000000000000000000001';
+    expect((await measure('c-3', rest)).limits).toMatchObject([{ reserved: '0.3', isOver: false }]);
+    expect((await measure('c-4', rest)).limits).toMatchObject([{ reserved: max, isOver: true }]);
+  });
+
+  it('deletes entries with their period, and others with their task', async () => {
+    const place = await make();
+    const store = await place.open();
+    for (const [id, within] of [
+      ['c-1', 5_000],
+      ['c-2', null],
+    ] as const) {
+      const bounds = { limits: [aLimit({ amount: '1' })], effect: anEffect({ key: id, within }) };
+      const { reserved } = await store.ledger.measure(aMeasure(id, bounds), 1_000);
+      await start(store, id, reserved ?? []);
+      await end(store, id, 'unknown');
+      const task = { id: `task-${id}`, revision: 3, state: 'completed' } as const;
+      await store.save(task.id, () => aWrite(aTask(task)));
+    }
+    const left = async () =>
+      (await place.execute('SELECT kind, key, call_id FROM ledger')).map(({ kind, call_id: id }) =>
+        [kind, id].join(' '),
+      );
+    expect(await store.deleteEnded(2_000)).toBe(2);
+    expect((await left()).toSorted()).toEqual(['effect c-1', 'limit c-1', 'limit c-2']);
+    const spare = 86_400_000;
+    expect([
+      await store.ledger.prune(spare + 5_999),
+      await store.ledger.prune(spare + 6_000),
+      await store.ledger.prune(2 * spare + 999),
+      await store.ledger.prune(2 * spare + 1_000),
+      await store.ledger.prune(2 * spare + 1_000),
+    ]).toEqual([0, 1, 0, 2, 0]);
+    expect(await left()).toEqual([]);
+  });
+
+  it('counts a limit as exceeded in the period in which the store was restored', async () => {
+    const place = await make();
+    await (await place.open()).close();
+    await place.execute(`INSERT INTO ledger
+      (kind, name, key, call_id, task_id, tool, args_sha256, requester, amount, at, state)
+      VALUES ('restored', '', '', '', '', '', '', 'null', '', 5000, 'settled')`);
+    const { ledger } = await place.open();
+    const asked = aMeasure('c-1', { limits: [aLimit()] });
+    const period = 86_400_000;
+    const over = [
+      await ledger.measure(asked, 6_000),
+      await ledger.measure(asked, 4_999 + period),
+      await ledger.measure(asked, 5_000 + period),
+    ];
+    expect(over.map(({ limits }) => limits[0]?.isOver)).toEqual([true, true, false]);
+  });
+});
