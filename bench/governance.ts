@@ -73,7 +73,7 @@ async function timesOf(layers: object, configured: readonly (typeof credentials)
   const guardrails = compileGuardrails(security.guardrails);
   const modify = compileModify(security.modify);
   const { policy, issuer } = createGovernance({
-    config: { security, credentials: [...configured], auth: { providers: [] } },
+    config: { agent_id: 'bench', security, credentials: [...configured], auth: { providers: [] } },
     isAuthOn: false,
     tools,
     guardrails: security.guardrails.enabled && guardrails.ok ? guardrails.guardrails : null,

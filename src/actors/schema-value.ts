@@ -1,27 +1,53 @@
+import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
-import { parseDuration } from '../machines/duration.ts';
+import { maximumDuration, parseDuration } from '../machines/duration.ts';
 import type { JsonObject } from '../machines/json.ts';
 
 /** Duration syntax for consumers of the JSON Schema. */
 export const durationPattern = String.raw`^(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ms|[dhms]))+)$`;
 
 /** A duration in whole milliseconds; zero is allowed. */
-export const duration = z
-  .string({ error: 'this is not a duration; write 90s, 5m or 1h30m' })
-  .transform((text, context) => {
-    try {
-      return parseDuration(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: (error as RangeError).message });
-      return z.NEVER;
-    }
-  })
-  .meta({ pattern: durationPattern });
+export const duration = durationUpTo(maximumDuration);
 
 /** A duration above zero, in whole milliseconds. */
-export const positiveDuration = duration.refine((milliseconds) => milliseconds > 0, {
-  error: 'the duration must be above zero; write 90s, 5m or 1h30m',
+export const positiveDuration = aboveZero(duration);
+
+/** A duration above zero and of at most 366 days, in whole milliseconds; no timer waits for it. */
+export const longDuration = aboveZero(durationUpTo(366 * 86_400_000));
+
+function durationUpTo(maximum: number) {
+  return z
+    .string({ error: 'this is not a duration; write 90s, 5m or 1h30m' })
+    .transform((text, context) => {
+      try {
+        return parseDuration(text, maximum);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as RangeError).message });
+        return z.NEVER;
+      }
+    })
+    .meta({ pattern: durationPattern });
+}
+
+function aboveZero(of: typeof duration) {
+  return of.refine((milliseconds) => milliseconds > 0, {
+    error: 'the duration must be above zero; write 90s, 5m or 1h30m',
+  });
+}
+
+/** A name of a time zone. */
+export const timeZone = z.string().refine(isZone, {
+  error: 'this is no time zone; write a name such as Europe/Berlin',
 });
+
+function isZone(text: string): boolean {
+  try {
+    Temporal.Now.zonedDateTimeISO(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Non-blank text. */
 export const name = z

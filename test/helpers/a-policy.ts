@@ -12,6 +12,8 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     callerReads: nothingRead,
     changesOf: () => ({ changes: [], misfit: null }),
     deferRuleOf: () => ({ rule: null, name: null }),
+    boundsOf: () => null,
+    limitsReadBy: () => [],
     holds: () => false,
     mayHold: () => false,
     isConditional: () => false,

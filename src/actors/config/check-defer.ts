@@ -8,7 +8,7 @@ import { checkTargets, type DeferEntry } from './check-targets.ts';
 import { checkTemplate } from './check-template.ts';
 import { errorAt, type Finding, type Path, warningAt } from './config-problem.ts';
 import type { ServiceConfig } from './service-schema.ts';
-import { holdingRules } from './tool-rules.ts';
+import { askingRules } from './tool-rules.ts';
 
 const root = ['security', 'defer'] as const;
 const defaultList: Path = [...root, 'default_approvers'];
@@ -19,10 +19,10 @@ const providers: Path = ['auth', 'providers'];
 export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boolean): Finding[] {
   const { defer } = config.security;
   if (!defer.enabled) return [];
-  const entries = holdingRules(defer.tools).map(
-    ({ rule, path }): DeferEntry => ({ rule, path, config, isWritten }),
-  );
-  if (Object.keys(defer.tools).length === 0 && config.gate?.unknown !== 'defer') {
+  const asking = askingRules(config.security);
+  const entries = asking.map(({ rule, path }): DeferEntry => ({ rule, path, config, isWritten }));
+  const isIdle = asking.length === 0 && Object.keys(defer.tools).length === 0;
+  if (isIdle && config.gate?.unknown !== 'defer') {
     const message =
       'defer is enabled and lists no tools; add them under tools, or set enabled: false';
     return [errorAt([...root, 'tools'], message)];
@@ -51,9 +51,9 @@ function malformedEntries(quorum: Readonly<Record<string, number>>): string[] {
 }
 
 /** Checks that at least one approver exists for calls that use the default list. */
-function checkDefaultList({ security: { defer } }: ServiceConfig): Finding[] {
-  const list = normaliseApprovers(defer.default_approvers);
-  const isUsed = holdingRules(defer.tools).some(
+function checkDefaultList({ security }: ServiceConfig): Finding[] {
+  const list = normaliseApprovers(security.defer.default_approvers);
+  const isUsed = askingRules(security).some(
     ({ rule }) => normaliseApprovers(rule.approvers).length === 0,
   );
   if (list.length === 0 || list.some(canMatch) || !isUsed) return [];
@@ -91,7 +91,7 @@ function checkBinding(config: ServiceConfig): Finding[] {
       'without auth.providers and without Slack nobody has a verified email, so nobody can ever decide; add a provider';
     return [warningAt(binding, message, providers)];
   }
-  const telling = holdingRules(defer.tools).filter(
+  const telling = askingRules(config.security).filter(
     ({ rule: { quorum, four_eyes: fourEyes } }) => approvalsIn(quorum) > 1 || fourEyes,
   );
   if (defer.bind_approver || telling.length === 0) return [];
@@ -101,10 +101,10 @@ function checkBinding(config: ServiceConfig): Finding[] {
 }
 
 /** Checks that rules list approvers where people sign in: otherwise every person who signs in may decide. */
-function checkAnyone({ auth, approvals, security: { defer } }: ServiceConfig): Finding[] {
+function checkAnyone({ auth, approvals, security }: ServiceConfig): Finding[] {
   const isSignedIn = auth.providers.length > 0 || approvals !== undefined;
-  if (!isSignedIn || defer.default_approvers.length > 0) return [];
-  const open = holdingRules(defer.tools).filter(
+  if (!isSignedIn || security.defer.default_approvers.length > 0) return [];
+  const open = askingRules(security).filter(
     ({ rule }) => deciders(rule, []).approvers === null && rule.approvers.length === 0,
   );
   if (open.length === 0) return [];

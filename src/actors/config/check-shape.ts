@@ -61,6 +61,9 @@ function writtenForm([first = [], second = [], ...others]: Issue[][]): Issue[] |
   return first.some(({ path }) => path.length === 1 && path[0] === 'allow') ? second : null;
 }
 
+/** Parts of `security` that are no layers and cannot be off. */
+const alwaysOn: ReadonlySet<string> = new Set(['policy', 'limits', 'effects']);
+
 function isRoot({ path }: Issue): boolean {
   return path.length === 0;
 }
@@ -76,7 +79,6 @@ function expects(issue: Issue, kind: string): boolean {
 function isIdle(issue: { code: string; path: PropertyKey[] }, value: JsonObject): boolean {
   if (issue.code === 'invalid_type' || issue.code === 'invalid_value') return false;
   const [section, layer] = issue.path;
-  // `policy` is no layer and cannot be off.
-  if (section !== 'security' || typeof layer !== 'string' || layer === 'policy') return false;
+  if (section !== 'security' || typeof layer !== 'string' || alwaysOn.has(layer)) return false;
   return valueAt(value, ['security', layer, 'enabled']) !== true;
 }

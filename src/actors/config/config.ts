@@ -19,9 +19,13 @@ export type { DashboardSettings } from './schema-dashboard.ts';
 export type { IncludedPolicy, ServiceConfig } from './service-schema.ts';
 export { resolveStaticToken } from './static-token.ts';
 export {
+  askedBy,
+  askingRules,
   denialsOfTool,
   holdingRules,
   placedDenials,
+  placedEffects,
+  placedLimits,
   placedRules,
   ruleNamesOf,
   rulesOfTool,

@@ -130,6 +130,8 @@ const keysOfPolicy: Readonly<Record<string, readonly string[] | null>> = {
     ...['on_reject', 'on_timeout', 'tools'],
   ],
   policy: ['environment', 'include'],
+  limits: null,
+  effects: null,
 };
 
 function strangeKeys(value: JsonValue): (Finding & { isKey: true })[] {

@@ -3,6 +3,7 @@ import { checkApprovals, checkDashboard } from './check-approvals.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkAuditSinks } from './check-audit-sinks.ts';
 import { checkAuth } from './check-auth.ts';
+import { checkBounds, checkSharedEffects } from './check-bounds.ts';
 import { checkCapture } from './check-capture.ts';
 import { checkCard } from './check-card.ts';
 import { checkChannelSettings } from './check-channel-settings.ts';
@@ -120,7 +121,7 @@ export function parseConfig(text: string, options: ParseOptions): ConfigReading 
 function contradictions(policies: readonly Pick<ReadPolicy, 'security' | 'tree' | 'file'>[]) {
   const reports = policies.flatMap((one, index) =>
     policies.slice(index + 1).map((other) => {
-      const findings = checkSharedApprovers(one, other);
+      const findings = [...checkSharedApprovers(one, other), ...checkSharedEffects(one, other)];
       // The agent's own rules always come first.
       if (index > 0) findings.push(...checkIncludeOrder(one, other));
       return placeFindings(findings, one.tree, one.file);
@@ -174,6 +175,7 @@ function check(tree: Tree, value: JsonValue, env: ParseOptions['env']): Checked 
     ...checkStepUp(config),
     ...checkGate(config, tree.isWritten),
     ...checkDefer(config, tree.isWritten),
+    ...checkBounds(config),
     ...checkRuleNames(config),
     ...checkChannelSettings(config),
     ...checkEgress(config),

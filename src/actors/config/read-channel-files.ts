@@ -25,7 +25,7 @@ import {
   channelSchemas,
 } from './schema-channels.ts';
 import type { ServiceConfig } from './service-schema.ts';
-import { holdingRules } from './tool-rules.ts';
+import { askingRules } from './tool-rules.ts';
 
 type Service = Extract<ConfigReading, { ok: true }>;
 
@@ -171,9 +171,8 @@ function telegramProblems(
 }
 
 /** Returns the targets of an adapter used by rules for held calls. */
-function usesOf(name: ConfiguredAdapter, { security: { defer } }: ServiceConfig) {
-  if (!defer.enabled) return [];
-  return holdingRules(defer.tools).flatMap(({ rule, path }) =>
+function usesOf(name: ConfiguredAdapter, { security }: ServiceConfig) {
+  return askingRules(security).flatMap(({ rule, path }) =>
     [
       ...rule.to.map((to) => ({ key: 'to', to })),
       ...escalationTargets(rule.escalate_to).map((to) => ({ key: 'escalate_to', to })),

@@ -13,7 +13,7 @@ import type { PlacedPolicy } from './parse-config.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 import { momentIn, type PeopleFile, peopleSchema } from './schema-people.ts';
 import type { ServiceConfig } from './service-schema.ts';
-import { holdingRules } from './tool-rules.ts';
+import { askingRules } from './tool-rules.ts';
 
 /** The people of an agent, and the problems of `people.yaml`. */
 export interface PeopleReading {
@@ -56,7 +56,7 @@ export function unknownApprovers(
   if (!defer.enabled) return [];
   const lists: { path: Path; entries: readonly string[] }[] = [
     { path: ['security', 'defer', 'default_approvers'], entries: defer.default_approvers },
-    ...holdingRules(defer.tools).flatMap(({ rule, path }) => [
+    ...askingRules(config.security).flatMap(({ rule, path }) => [
       { path: [...path, 'approvers'], entries: rule.approvers },
       {
         path: [...path, 'quorum'],

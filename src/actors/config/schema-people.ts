@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
 import { emailPattern, normaliseEmail } from '../../machines/governance/email.ts';
+import { timeZone } from '../schema-value.ts';
 
 const email = z
   .string()
@@ -11,10 +12,6 @@ const email = z
     return z.NEVER;
   })
   .meta({ pattern: emailPattern, example: 'ann@example.com' });
-
-const zone = z.string().refine(isZone, {
-  error: 'this is no time zone; write a name such as Europe/Berlin',
-});
 
 const local = z.string().refine((text) => isMoment(text, 'UTC'), {
   error: 'this is no time; write 2026-11-02T09:00, a date, or a time with its offset',
@@ -51,7 +48,7 @@ const shift = z.strictObject({
 });
 
 const rotation = z.strictObject({
-  zone: zone.optional().meta({
+  zone: timeZone.optional().meta({
     description: 'Time zone; that of the file if omitted.',
     example: 'Europe/Berlin',
   }),
@@ -94,7 +91,7 @@ const slackGroup = z.strictObject({
 
 /** `people.yaml`: groups, on-call rotations and absences (docs/approvals.md). */
 export const peopleSchema = z.object({
-  zone: zone.default('UTC').describe('Time zone of times without an offset.'),
+  zone: timeZone.default('UTC').describe('Time zone of times without an offset.'),
   groups: z
     .record(
       z.string().regex(/\S/),
@@ -143,10 +140,6 @@ function isMoment(text: string, timeZone: string): boolean {
 
 function isPlain(text: string): boolean {
   return !/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) && isWithout(() => Temporal.PlainDateTime.from(text));
-}
-
-function isZone(text: string): boolean {
-  return isWithout(() => Temporal.Now.zonedDateTimeISO(text));
 }
 
 function isWithout(run: () => unknown): boolean {

@@ -33,8 +33,9 @@ export {
 } from './guardrails/guardrails.ts';
 export { compileModify, type Modify } from './modify/modify.ts';
 export { argsDigest, canonicalDigest } from './policy/args-digest.ts';
+export { keyPlaceholder, pathsOfKey } from './policy/bound-keys.ts';
 export { createGovern, type GovernPorts } from './policy/govern.ts';
-export { listsArguments } from './policy/named-arguments.ts';
+export { listsArguments, namesArgument } from './policy/named-arguments.ts';
 export { createGovernInForce, Policies, type PolicyVersion } from './policy/policies.ts';
 export { createPolicy, type Policy } from './policy/policy.ts';
 export { noFacts } from './policy/rule-lists.ts';
@@ -46,4 +47,10 @@ export { stillRuled, wouldRuleAgain } from './policy/still-ruled.ts';
 export { createToolViews, type ToolViews } from './policy/tool-views.ts';
 export { withIncluded } from './policy/with-included.ts';
 export { holdRule, target } from './settings/schema-defer.ts';
+export {
+  type EffectRule,
+  holdOfBound,
+  type LimitRule,
+  targetOfRepeats,
+} from './settings/schema-limits.ts';
 export { securitySchema } from './settings/schema-security.ts';

@@ -35,7 +35,7 @@ export interface Governance {
 
 /** The configuration must already be validated and its rules compiled. */
 export interface GovernanceParts {
-  config: Pick<ServiceConfig, 'security' | 'credentials' | 'included' | 'gate'> & {
+  config: Pick<ServiceConfig, 'agent_id' | 'security' | 'credentials' | 'included' | 'gate'> & {
     auth: Pick<ServiceConfig['auth'], 'providers'>;
   };
   /** True if every caller is authenticated. */
@@ -63,13 +63,14 @@ const keptEmbeddings = 1_000;
 
 /** Assembles every governance layer for an agent's calls (docs/contract/governance.md). */
 export function createGovernance(parts: GovernanceParts): Governance {
-  const { security, credentials, included = [] } = parts.config;
+  const { agent_id: agentId, security, credentials, included = [] } = parts.config;
   const issuer = issuerOf(credentials, parts);
   const others = included.map((policy) => ({ ...policy, ...compiledLayers(policy) }));
   // A change is shown with the redaction of every policy.
   const scrub = others.reduce((hide, one) => hiding(hide, one.guardrails), parts.scrub);
   const { isAuthOn, tools, views, env, guardrails, modify } = parts;
-  const common = { isAuthOn, tools, views, scrub, separation: separationOf(parts.config) };
+  const separation = separationOf(parts.config);
+  const common = { agentId, isAuthOn, tools, views, scrub, separation };
   const own = createPolicy({
     ...common,
     security,

@@ -1,6 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { placedDenials, placedRules, type ServiceConfig } from '../../actors/config/config.ts';
-import { ruleTerms } from '../../actors/governance/governance.ts';
+import {
+  placedDenials,
+  placedEffects,
+  placedLimits,
+  placedRules,
+  type ServiceConfig,
+} from '../../actors/config/config.ts';
+import {
+  type EffectRule,
+  holdOfBound,
+  type LimitRule,
+  ruleTerms,
+  targetOfRepeats,
+} from '../../actors/governance/governance.ts';
 import { matchesName, matchesPrefix } from '../../actors/tool-name.ts';
 import type { WaitTerms } from '../../machines/domain/task.ts';
 import { comparedTerms, stricterValue } from '../../machines/governance/stricter-terms.ts';
@@ -103,12 +115,13 @@ export function patternsOf({
   ];
   return new Map(
     places.flatMap(({ from, rules }) =>
-      layers.map((layer) => [
-        `${from}${layer}.tools`,
-        Object.keys(rules[layer].enabled ? rules[layer].tools : {}).filter((one) =>
-          one.includes('*'),
-        ),
-      ]),
+      [
+        ...layers.map((layer) => {
+          const { enabled, tools } = rules[layer];
+          return [`${layer}.tools`, Object.keys(enabled ? tools : {})] as const;
+        }),
+        ['effects', Object.keys(rules.effects)] as const,
+      ].map(([name, tools]) => [from + name, tools.filter((one) => one.includes('*'))]),
     ),
   );
 }
@@ -252,8 +265,50 @@ function partsIn(security: Security): [string, Part][] {
             : { kind: 'restricts', ...holdParts(rule, defer, isMet(tool, index, all)) }),
         },
       ]),
+    ...placedLimits(security)
+      .filter(isOn)
+      .map(({ name, rule }): [string, Part] => [name, limitPart(rule, defer)]),
+    ...placedEffects(security)
+      .filter(isOn)
+      .map(({ name, rule, tools: [tool = ''] }): [string, Part] => [
+        name,
+        { ...effectPart(rule, defer), tool },
+      ]),
     ...settingsIn(security),
   ];
+}
+
+/** A limit is tighter with a lower maximum, a longer period and more tools. */
+function limitPart(rule: LimitRule, defer: Security['defer']): Part {
+  const { tools, when, amount, by, per, max, over, to = [] } = rule;
+  const hold = holdParts(holdOfBound(rule, { to, timeout: defer.default_timeout }), defer, true);
+  const isDenial = over === 'deny';
+  return {
+    ...{ value: json(rule), kind: 'restricts', when },
+    ...(isDenial ? {} : { terms: hold.terms }),
+    demands: {
+      ...(isDenial ? {} : hold.demands),
+      ...Object.fromEntries(tools.map((tool) => [`tool ${tool}`, 1])),
+      max: -Number(max),
+      over: Number(isDenial),
+      ...(typeof per === 'number' ? { per } : {}),
+    },
+    scope: JSON.stringify([
+      ...[amount, by.toSorted(), typeof per === 'number' ? 'rolling' : per],
+      isDenial ? null : hold.scope,
+    ]),
+  };
+}
+
+function effectPart(rule: EffectRule, defer: Security['defer']): Part {
+  const { key, repeat, within = Infinity, reconcile, to = [targetOfRepeats] } = rule;
+  const hold = holdParts(holdOfBound(rule, { to, timeout: defer.default_timeout }), defer, true);
+  return {
+    ...hold,
+    ...{ value: json(rule), kind: 'restricts' },
+    demands: { ...hold.demands, within, repeat: Number(repeat === 'deny') },
+    scope: JSON.stringify([key, repeat === 'join', reconcile, hold.scope]),
+  };
 }
 
 /** Returns whether a rule has another one after it in its list, or one of another name or pattern for the same calls. */

@@ -29,15 +29,33 @@ export function policyText(
     ([, patterns]) => !isDeepStrictEqual(patterns, patterns.toSorted()),
   );
   const rules = {
-    security,
+    security: withoutEmpty(security),
     skills: ofSkills,
     ...(included.length === 0
       ? {}
-      : { included: included.map(({ file, security: rules }) => ({ file, security: rules })) }),
+      : {
+          included: included.map(({ file, security: rules }) => ({
+            file,
+            security: withoutEmpty(rules),
+          })),
+        }),
     ...(unsorted.length === 0 ? {} : { order: Object.fromEntries(unsorted) }),
     ...(credentials.length === 0 ? {} : { credentials }),
     ...(gate === undefined ? {} : { gate: { ...gate } }),
     ...(views.length === 0 ? {} : { views }),
   };
   return canonicalize(rules) ?? '';
+}
+
+/** A policy without limits and effects has the digest that it had before there were any. */
+function withoutEmpty({
+  limits,
+  effects,
+  ...layers
+}: PolicyConfig['security']): Partial<PolicyConfig['security']> {
+  return {
+    ...layers,
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    ...(Object.keys(effects).length === 0 ? {} : { effects }),
+  };
 }

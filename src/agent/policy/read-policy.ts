@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  askingRules,
   type ConfigProblem,
-  holdingRules,
   loadConfig,
   type PlacedPolicy,
   readPeople,
@@ -16,6 +16,7 @@ import type { ReadPolicy } from '../start/create-system.ts';
 import { mcpToolsSeen } from '../start/mcp-tools-seen.ts';
 import type { Start } from '../start/read-start.ts';
 import { readGuardrails } from './agent-guardrails.ts';
+import { boundProblems } from './bound-problems.ts';
 import { namedTools } from './named-tools.ts';
 import { policyDigest } from './policy-digest.ts';
 import { conditionProblems } from './rule-conditions.ts';
@@ -82,6 +83,7 @@ export async function readPolicy(running: RunningAgent): Promise<PolicyReading> 
     problems: [
       ...rulesWithoutTools(placed, tools, seen, { isRunning: true }).problems,
       ...placed.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
+      ...placed.flatMap((policy) => boundProblems(policy, toolbox.tools)),
       ...people.problems,
       ...(people.problems.length > 0
         ? []
@@ -160,17 +162,16 @@ function unmetNeeds(
   const restart = 'restart the agent to apply the file';
   const needsSignIn = security.step_up.enabled && !isAuthOn;
   const signIn = `the agent was started without sign-in, so no caller could step up; ${restart}`;
-  const unmet = holdingRules(security.defer.enabled ? security.defer.tools : {}).flatMap(
-    ({ rule, path }) =>
-      [...rule.to, ...escalationTargets(rule.escalate_to)].flatMap((to) => {
-        const { adapter, target } = splitTarget(to);
-        const isNew = channels.includes(adapter) && !started.channels.includes(adapter);
-        const named = adapter === 'webhook' || adapter === 'teams' ? running[adapter] : null;
-        const isUnknown = named ? !Object.hasOwn(named.targets, target) : false;
-        return isNew || isUnknown
-          ? [problemAt([...path, 'to'], `the agent was started without ${to}; ${restart}`)]
-          : [];
-      }),
+  const unmet = askingRules(security).flatMap(({ rule, path }) =>
+    [...rule.to, ...escalationTargets(rule.escalate_to)].flatMap((to) => {
+      const { adapter, target } = splitTarget(to);
+      const isNew = channels.includes(adapter) && !started.channels.includes(adapter);
+      const named = adapter === 'webhook' || adapter === 'teams' ? running[adapter] : null;
+      const isUnknown = named ? !Object.hasOwn(named.targets, target) : false;
+      return isNew || isUnknown
+        ? [problemAt([...path, 'to'], `the agent was started without ${to}; ${restart}`)]
+        : [];
+    }),
   );
   return [
     ...(needsSignIn ? [problemAt(['security', 'step_up', 'enabled'], signIn)] : []),

@@ -24,6 +24,7 @@ export function conditionProblems(
   const known = new ToolMap([...tools]);
   const compiler = new ConditionCompiler({
     environment: unsetVariables(config.security.policy.environment),
+    limits: limitNames(config.security),
   });
   return conditionsIn(config.security).flatMap(({ tool, when, path }) => {
     const compiled = compiler.compile(when, known.get(tool)?.parameters ?? {});
@@ -31,6 +32,11 @@ export function conditionProblems(
     const { message, at } = compiled;
     return [problemAt([...path], `${message} (${placeIn(when, at)} of the expression)`)];
   });
+}
+
+/** Returns the limits that conditions may read; the names in the ledger do not matter. */
+export function limitNames({ limits }: ServiceConfig['security']): ReadonlyMap<string, string> {
+  return new Map(Object.keys(limits).map((name) => [name, name]));
 }
 
 /** Returns variables whose values do not matter. */
@@ -79,7 +85,8 @@ function conditionsIn({ guardrails, ...layers }: ServiceConfig['security']): Pla
   );
 }
 
-function placeIn(text: string, at: number): string {
+/** Returns the place of a position in an expression. */
+export function placeIn(text: string, at: number): string {
   const lines = text.slice(0, at).split('\n');
   const column = `column ${(lines.at(-1)?.length ?? 0) + 1}`;
   return lines.length === 1 ? column : `line ${lines.length}, ${column}`;

@@ -3,14 +3,17 @@ import {
   type ConfigProblem,
   type PlacedPolicy,
   placedDenials,
+  placedEffects,
+  placedLimits,
   placedRules,
   ruleNamesOf,
   type ServiceConfig,
   sourcesOfRules,
 } from '../../actors/config/config.ts';
-import { matchesName, normalName, ToolMap } from '../../actors/tool-name.ts';
+import { matchesName, matchesPrefix, normalName, ToolMap } from '../../actors/tool-name.ts';
 import {
   elicitationName,
+  mcpToolName,
   namedMcpTools,
   type RuledMcpTool,
   type Skill,
@@ -67,8 +70,14 @@ export function rulesWithoutTool(
   const isOfServer = ({ tool }: RuleOfTool) => serverPrefixOf(tool, servers) !== undefined;
   const unknown = (rules: readonly RuleOfTool[]) =>
     rules.filter(({ tool }) => !known.has(normalName(tool)) && !isPatterned(tool));
+  const isMatched = ({ tool }: RuleOfTool) =>
+    tool.includes('*') &&
+    (tools.some((name) => matchesName(tool, name)) ||
+      servers.some(({ name }) => matchesPrefix(tool, mcpToolName(name, ''))));
+  const bounds = boundRules(config).filter((rule) => !isMatched(rule));
   const ofServers = [
     ...layerRules(config, true),
+    ...bounds,
     ...credentialRules(config, true),
     ...denials(config),
   ]
@@ -85,7 +94,11 @@ export function rulesWithoutTool(
       });
   return {
     problems: [
-      ...told([...layerRules(config), ...credentialRules(config)]),
+      ...told([
+        ...layerRules(config),
+        ...credentialRules(config),
+        ...bounds.filter(({ isOptional }) => !isOptional),
+      ]),
       ...misplaced.map(({ path, message }) => problemAt(path, message)),
     ],
     warnings: [
@@ -221,6 +234,29 @@ function layerRules({ security }: ServiceConfig, withOptional = false): RuleOfTo
         remedy,
       }));
   });
+}
+
+/** Returns the tools and patterns that limits and effects name. */
+function boundRules({ security }: ServiceConfig): RuleOfTool[] {
+  const remedy = 'optional: true';
+  const limits = placedLimits(security).flatMap(({ rule, path }) =>
+    rule.tools.map((tool, index) => ({
+      ...{ tool, path: [...path, 'tools', index], isOptional: rule.optional },
+      effect: 'this limit counts none of its calls',
+      remedy,
+    })),
+  );
+  const effects = placedEffects(security).flatMap(({ rule, path, tools: [tool = ''] }) => {
+    const { reconcile, optional: isOptional } = rule;
+    const asked = 'nobody learns whether a call ran';
+    return [
+      { tool, path: [...path], isOptional, effect: unheld, remedy },
+      ...(reconcile === undefined
+        ? []
+        : [{ tool: reconcile, path: [...path, 'reconcile'], isOptional, effect: asked, remedy }]),
+    ];
+  });
+  return [...limits, ...effects];
 }
 
 function credentialRules({ credentials }: ServiceConfig, withOptional = false): RuleOfTool[] {

@@ -4,7 +4,7 @@ import {
   type ChannelsReading,
   openChannels,
 } from '../../actors/channels/channels.ts';
-import type { ServiceConfig } from '../../actors/config/config.ts';
+import { askedBy, type ServiceConfig } from '../../actors/config/config.ts';
 import type { Egress, PushNotifications } from '../../actors/outbound/outbound.ts';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
@@ -44,11 +44,10 @@ async function connectChannels(
   { surface, publicUrl }: AgentAddresses,
 ): Promise<Channels> {
   const { config, settings, system, store, egress, clock, log } = parts;
-  const { defer } = config.security;
   const channels = await openChannels({
     agentId: config.agent_id,
     settings,
-    defer: defer.enabled ? defer : { default_approvers: [], tools: {} },
+    defer: askedBy(config.security),
     people: {
       addressesOf: (entries) => system.people.addressesOf(entries, system.now()),
       slackGroups: () => system.people.slackGroups,

@@ -29,6 +29,7 @@ import {
   type Toolbox,
 } from '../../actors/tools/tools.ts';
 import { readGuardrails } from '../policy/agent-guardrails.ts';
+import { boundProblems } from '../policy/bound-problems.ts';
 import { namedTools } from '../policy/named-tools.ts';
 import { openAllowances, unaskedTools } from '../policy/open-allowances.ts';
 import { policyDigest } from '../policy/policy-digest.ts';
@@ -129,6 +130,7 @@ export async function readAgent(
       ...idle.problems,
       ...views.problems,
       ...loaded.policies.flatMap((policy) => conditionProblems(policy, toolbox.tools)),
+      ...loaded.policies.flatMap((policy) => boundProblems(policy, toolbox.tools)),
       ...gateProblems(config.gate ?? { tools: {} }).map(({ tool, message }) =>
         loaded.problemAt(['gate', 'tools', tool, 'schema'], message),
       ),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type ChannelFinding, probeChannels } from '../../actors/channels/channels.ts';
 import { commandLine } from '../../actors/command-line.ts';
-import { configuredAdapters, type ServiceConfig } from '../../actors/config/config.ts';
+import { askedBy, configuredAdapters } from '../../actors/config/config.ts';
 import type { Findings } from '../../agent/start/agent-findings.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { plainLine } from '../plain-text.ts';
@@ -24,7 +24,7 @@ export async function checkChannels(
   if (config === null || channels === null || listed.length === 0) {
     return [['slack', { status: 'pass', message: 'no chat adapter' }]];
   }
-  const found = await probeChannels(channels, rulesOf(config), {
+  const found = await probeChannels(channels, askedBy(config.security), {
     storePath: resolve(directory, config.store.path),
     slackGroups,
   });
@@ -45,11 +45,6 @@ const fixes = {
   webhook: 'correct its url in webhook-config.yaml, or the way there',
   teams: 'correct the URL in the variable that teams-config.yaml names, or the way there',
 };
-
-/** An agent that defers nothing needs no channel. */
-function rulesOf({ security: { defer } }: ServiceConfig) {
-  return defer.enabled ? defer : { default_approvers: [], tools: {} };
-}
 
 function idle(adapter: string, directory: string): Finding {
   return {

@@ -172,12 +172,13 @@ async function keptAgent(name: string, { directory, env }: Place): Promise<Agent
   }
   const agent = await readUsable(directory, env);
   const {
-    security,
+    security: written,
     included = [],
     gate,
   } = JSON.parse(kept.text) as Pick<ServiceConfig, 'security' | 'gate'> & {
     included?: { file: string; security: ServiceConfig['security'] }[];
   };
+  const security = withBounds(written);
   const { gate: _, ...config } = agent.config;
   const guardrails = security.guardrails.enabled ? compileGuardrails(security.guardrails) : null;
   const modify = security.modify.enabled ? compileModify(security.modify) : null;
@@ -188,12 +189,19 @@ async function keptAgent(name: string, { directory, env }: Place): Promise<Agent
       ...config,
       ...(gate === undefined ? {} : { gate }),
       security,
-      included: included.map((one) => ({ ...one, path: null })),
+      included: included.map(({ file, security: rules }) => ({
+        ...{ file, security: withBounds(rules), path: null },
+      })),
     },
     policySha256: kept.sha256,
     guardrails: readGuardrails(security.guardrails, own, agent.toolbox.skills).guardrails,
     modify: modify?.ok === true ? modify.modify : null,
   };
+}
+
+/** A stored policy without limits and effects has no keys for them. */
+function withBounds(security: ServiceConfig['security']): ServiceConfig['security'] {
+  return { ...{ limits: {}, effects: {} }, ...security };
 }
 
 /** Evaluates the last calls of the running agent under both policies. */

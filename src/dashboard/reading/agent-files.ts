@@ -9,7 +9,7 @@ import { systemClock } from '../../actors/system-clock.ts';
 import { ToolMap } from '../../actors/tool-name.ts';
 import { resolveInside } from '../../actors/tools/tools.ts';
 import { namedTools } from '../../agent/policy/named-tools.ts';
-import { unsetVariables } from '../../agent/policy/rule-conditions.ts';
+import { limitNames, unsetVariables } from '../../agent/policy/rule-conditions.ts';
 import { agentEnvironment } from '../../agent/start/agent-environment.ts';
 import { checkAgent } from '../../agent/start/agent-findings.ts';
 import { lenientEnvironment } from '../../agent/start/lenient-environment.ts';
@@ -150,7 +150,7 @@ async function wordsOfConditions(
     membersOf('args', typesOf(tools.get(name)?.parameters ?? {})),
   ]);
   return {
-    words: conditionWords(config.security.policy.environment),
+    words: conditionWords(config.security.policy.environment, Object.keys(config.security.limits)),
     args: Object.fromEntries(args),
   };
 }
@@ -168,6 +168,7 @@ async function checkCondition(
   const tools = new ToolMap([...(agent?.toolbox.tools ?? [])]);
   const compiler = new ConditionCompiler({
     environment: unsetVariables(agent?.config.security.policy.environment ?? []),
+    limits: new Map(agent === null ? [] : limitNames(agent.config.security)),
   });
   const compiled = compiler.compile(when, tools.get(tool)?.parameters ?? {});
   return { fault: 'holds' in compiled ? null : { message: compiled.message, at: compiled.at } };

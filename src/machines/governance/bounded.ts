@@ -4,6 +4,7 @@ import type { MeasuredLimit } from '../domain/ledger.ts';
 import type { Deferral, ToolCall } from '../domain/task.ts';
 import type { Bounds, CallLimit, Measured, SeenBounds } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
+import { boundName } from './rule-name.ts';
 import type { ToolRules } from './ruling.ts';
 import { strictest } from './strictest.ts';
 
@@ -21,7 +22,7 @@ export function barrierOf(bounds: Bounds, { limits, first }: Measured): Barrier 
     const text = `denied by the limit ${name}: the call would exceed its maximum of ${max}`;
     return { text, rule: limitRule(name) };
   }
-  const { effect } = bounds;
+  const effect = deciding(bounds);
   if (effect?.repeat !== 'deny' || first === null) return null;
   const { callId, taskId, outcome } = first;
   const text = `denied as a repeat: call ${callId} of task ${taskId} has the same effect ${effect.key}, and its outcome is ${outcome}`;
@@ -36,7 +37,7 @@ export function seenBy({ limits = [], first }: Deferral): SeenBounds {
 
 /** True if a person must see that the call is over a limit, or repeats an effect, before it may run. */
 export function needsPerson(bounds: Bounds, { limits, first }: Measured): boolean {
-  return exceeded(bounds, limits).length > 0 || first !== null;
+  return exceeded(bounds, limits).length > 0 || (first !== null && deciding(bounds) !== null);
 }
 
 /**
@@ -48,7 +49,7 @@ export function tightenedByBounds<Rules extends Pick<ToolRules, 'defer' | 'names
   bounds: Bounds,
   { limits, first }: Measured,
 ): Rules {
-  const { effect } = bounds;
+  const effect = deciding(bounds);
   const demands = [
     ...exceeded(bounds, limits).flatMap(({ bound: { name, over } }) =>
       over === null ? [] : [{ name: limitRule(name), rule: over }],
@@ -64,15 +65,28 @@ export function tightenedByBounds<Rules extends Pick<ToolRules, 'defer' | 'names
   return { ...rules, defer, names: { ...rules.names, defer: rules.names?.defer ?? leading.name } };
 }
 
-/** Reports the limits that a call exceeds. Limits in shadow only report what they would have decided. */
-export function reachedFacts(call: ToolCall, bounds: Bounds, { limits }: Measured): TaskFact[] {
-  return over(bounds, limits).map(({ bound, measured }) => {
+/** Reports the limits that a call exceeds. Limits and effects in shadow only report what they would have decided. */
+export function reachedFacts(
+  call: ToolCall,
+  bounds: Bounds,
+  { limits, first }: Measured,
+): TaskFact[] {
+  const { tool } = call;
+  const { effect } = bounds;
+  const reached = over(bounds, limits).map(({ bound, measured }): TaskFact => {
     const decision = bound.over === null ? 'deny' : 'defer';
-    const { tool } = call;
     return bound.isShadow === true
       ? { type: 'rule.shadowed', tool, rule: limitRule(bound.name), would: decision }
       : { type: 'limit.reached', call: markOfCall(call), tool, limit: measured, decision };
   });
+  if (effect?.isShadow !== true || first === null) return reached;
+  const would = effect.repeat === 'deny' ? 'deny' : 'defer';
+  return [...reached, { type: 'rule.shadowed', tool, rule: effectRule(effect.name), would }];
+}
+
+/** Returns the effect of a call if it decides. */
+function deciding({ effect }: Bounds): Bounds['effect'] {
+  return effect?.isShadow === true ? null : effect;
 }
 
 /** Reports what a call that may run adds to its limits. */
@@ -97,9 +111,9 @@ function over({ limits: all }: Bounds, limits: readonly MeasuredLimit[]) {
 }
 
 function limitRule(name: string): string {
-  return `limits.${name}`;
+  return boundName('limits', name);
 }
 
 function effectRule(name: string): string {
-  return `effects.${name}`;
+  return boundName('effects', name);
 }

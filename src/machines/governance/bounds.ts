@@ -6,7 +6,7 @@ import type { DeferRule } from './defer-policy.ts';
 export interface CallLimit {
   /** Its name in the configuration. */
   name: string;
-  /** The values that it counts apart, as JSON. */
+  /** The values that it counts apart, as JSON; `valuesOfKey` reads them. */
   key: string;
   by: Readonly<Record<string, string>>;
   period: LimitPeriod;
@@ -32,6 +32,8 @@ export interface CallEffect {
   over: DeferRule;
   /** The tool that finds out whether a call with an unknown outcome ran; absent for none. */
   reconcile?: string;
+  /** True for an effect that decides nothing, and is only reported. */
+  isShadow?: true;
 }
 
 /** The limits and the effect of one call. */

@@ -17,3 +17,12 @@ export function ruleName(
 export function denialName(index: number): string {
   return `guardrails.denied_tools[${index}]`;
 }
+
+/**
+ * Returns the name of a limit or an effect in decisions and in the log, such as `limits.refunds_a_day`. The name of an
+ * included one begins with its file, as `shared/payments.yaml#refunds_a_day`.
+ */
+export function boundName(kind: 'limits' | 'effects', name: string): string {
+  const at = name.lastIndexOf('#') + 1;
+  return `${name.slice(0, at)}${kind}.${name.slice(at)}`;
+}

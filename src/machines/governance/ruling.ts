@@ -1,7 +1,7 @@
 import type { TaskFact } from '../domain/facts.ts';
 import type { Refusal } from '../domain/finding.ts';
 import type { ArgumentChange, DecisionRecord, Deferral, Layer, ToolCall } from '../domain/task.ts';
-import type { Bounds } from './bounds.ts';
+import type { Bounds, CallLimit } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
 import type { DriftRule } from './intent-alignment.ts';
 
@@ -57,6 +57,8 @@ export interface ToolRules {
   bounds?: Bounds;
   /** Present while the calls of the session, which a condition reads, are not read yet. */
   readsHistory?: true;
+  /** The limits that a condition reads and that are not read yet; absent for none. */
+  readsLimits?: readonly CallLimit[];
   /** The rules of the configuration that apply, by layer; absent for none. */
   names?: { assurance?: string; defer?: string };
   /** Rules that only report and would have applied; absent for none. */

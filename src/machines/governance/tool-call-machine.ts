@@ -71,7 +71,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
         'Evaluates the rules for the call. Invalid and banned calls end here, so that no one is asked to approve them; so does a call whose caller must sign in at a higher level.',
       entry: 'consultPolicy',
       always: [
-        { guard: 'needsHistory', target: 'recalling' },
+        { guard: 'needsReading', target: 'recalling' },
         { guard: 'isMisfit', target: 'ruled', actions: whenScreened.misfit },
         { guard: 'isRefused', target: 'ruled', actions: whenScreened.refused },
         { guard: 'judgesIntent', target: 'judgingIntent' },
@@ -79,13 +79,17 @@ export const toolCallMachine = toolCallSetup.createMachine({
       ],
     },
     recalling: {
-      description: 'Reads the calls of the session, for rules with a condition on them.',
+      description:
+        'Reads the calls of the session, or what is left of limits, for rules with a condition on them.',
       invoke: {
         src: 'recall',
-        input: ({ context: { taskId, call } }) => ({ taskId, call }),
+        input: ({ context: { taskId, call, requester, rules } }) => ({
+          ...{ taskId, call, requester },
+          limits: rules.readsLimits ?? [],
+        }),
         onDone: {
           target: 'consulting',
-          actions: { type: 'keepHistory', params: ({ event }) => event.output },
+          actions: { type: 'keepRecalled', params: ({ event }) => event.output },
         },
         onError: { target: 'ruled', actions: whenRecalled.failed },
       },

@@ -17,7 +17,7 @@ import { withRan } from '../domain/with-ran.ts';
 import type { JsonObject } from '../json.ts';
 import { unfilledPort } from '../unfilled-port.ts';
 import { barrierOf, needsPerson, tightenedByBounds } from './bounded.ts';
-import type { Bounds, Measured, MeasureInput } from './bounds.ts';
+import type { Bounds, CallLimit, Measured, MeasureInput } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { needsNoOther } from './edited-approvals.ts';
 import type {
@@ -64,6 +64,11 @@ export interface RuledTask {
    * them can be evaluated.
    */
   history?: 'read' | 'cut';
+  /**
+   * Present once the limits that conditions read were asked for: what is left of each, as an exact decimal. A limit that
+   * could not be read is absent, so that no condition on it can be evaluated.
+   */
+  limits?: Readonly<Record<string, string>>;
   /** Facts that the program of a hold states; absent for none. */
   call?: CallOrigin;
 }
@@ -104,8 +109,18 @@ export interface JudgeIntentInput {
   request: Message;
 }
 
-/** The input for reading the calls of the session. */
-export type RecallInput = Pick<ToolCallInput, 'taskId' | 'call'>;
+/** The input for reading what conditions read: the limits, or if there are none the calls of the session. */
+export interface RecallInput
+  extends Pick<Required<ToolCallInput>, 'taskId' | 'call' | 'requester'> {
+  limits: readonly CallLimit[];
+}
+
+/** What conditions read; the other part is absent. */
+export interface Recalled {
+  /** The calls of the session; `null` if they are too many to be read. */
+  ran?: readonly RanCall[] | null;
+  limits?: NonNullable<RuledTask['limits']>;
+}
 
 /** The input of the look for a grant that covers a call. */
 export interface RedeemInput
@@ -189,16 +204,21 @@ export const toolCallSetup = setup({
     identify: fromPromise<string, IdentifyInput>(unfilledPort),
     /** Output is the used grant, or `null` if none covers the call. */
     redeem: fromPromise<UsedGrant | null, RedeemInput>(unfilledPort),
-    /** Output is `null` if the calls are too many to be read. */
-    recall: fromPromise<readonly RanCall[] | null, RecallInput>(unfilledPort),
+    recall: fromPromise<Recalled, RecallInput>(unfilledPort),
     measure: fromPromise<MeasuredCall, MeasureInput>(unfilledPort),
   },
   actions: {
     /** Port: the current policy's rules for this call. Unfilled, it lets no call pass. */
     consultPolicy: assign({ rules: noPolicy }),
-    keepHistory: assign(({ context }, ran: readonly RanCall[] | null) => ({
+    keepRecalled: assign(({ context }, { ran, limits }: Recalled) => ({
       ran: withRan(context.ran, otherCalls(context.call, ran ?? [])),
-      task: { ...context.task, history: ran === null ? ('cut' as const) : ('read' as const) },
+      task: {
+        ...context.task,
+        ...(ran === undefined
+          ? {}
+          : { history: ran === null ? ('cut' as const) : ('read' as const) }),
+        ...(limits === undefined ? {} : { limits }),
+      },
     })),
     keepIntent: assign((_, intent: Timed<IntentVerdict>) => ({ intent })),
     /** Port: the result of MODIFY, and the rules for the call as it left it. Unfilled, it lets no call pass. */
@@ -289,7 +309,8 @@ export const toolCallSetup = setup({
     })),
   },
   guards: {
-    needsHistory: ({ context }) => context.rules.readsHistory === true,
+    needsReading: ({ context: { rules } }) =>
+      rules.readsHistory === true || rules.readsLimits !== undefined,
     isMisfit: ({ context }) => context.rules.refusal?.isMisfit === true,
     isRefused: ({ context }) => context.rules.refusal !== null,
     judgesIntent: ({ context: { rules, held } }) =>

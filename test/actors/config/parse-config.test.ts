@@ -261,6 +261,8 @@ it('the parser fills in every default', () => {
           bind_approver: false,
           tools: {},
         },
+        limits: {},
+        effects: {},
       },
       credentials: [],
       audit: {

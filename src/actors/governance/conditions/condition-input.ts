@@ -13,6 +13,8 @@ export interface CallFacts {
     tags: Readonly<Record<string, string>>;
     /** What the program of a hold states of its call; absent for none. */
     call?: CallOrigin;
+    /** What is left of the limits that conditions read, as exact decimals; absent before they were read. */
+    limits?: Readonly<Record<string, string>>;
   };
   /** Calls that started in the session, oldest first; `null` if unknown. */
   ran: readonly RanCall[] | null;

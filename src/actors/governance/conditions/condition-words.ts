@@ -24,6 +24,9 @@ export const taskTypes = {
 /** Types of the members of `call` in conditions. */
 export const callTypes = { cwd: 'string', client: 'string' } as const;
 
+/** Types of the members of a limit in conditions. */
+export const limitTypes = { left: 'double' } as const;
+
 /** A name that conditions can use, for completion. */
 export interface ConditionWord {
   /** With dots for members, such as `caller.user_id`; a function ends with `(`. */
@@ -33,7 +36,10 @@ export interface ConditionWord {
 }
 
 /** Lists the variables and functions of conditions, without the arguments of a tool. */
-export function conditionWords(environment: readonly string[]): ConditionWord[] {
+export function conditionWords(
+  environment: readonly string[],
+  limits: readonly string[] = [],
+): ConditionWord[] {
   return [
     { word: 'args', type: 'map', about: 'The arguments of the call.' },
     { word: 'tool', type: 'string', about: 'The name of the tool.' },
@@ -64,6 +70,10 @@ export function conditionWords(environment: readonly string[]): ConditionWord[] 
     { word: 'history.sum(', type: 'double', about: 'sum(tool, path): sum of an argument.' },
     { word: 'history.last(', type: 'map', about: 'last(tool): arguments of the last call.' },
     { word: 'history.labels', type: 'list<string>', about: 'Labels of the session.' },
+    ...limits.map((name) => ({
+      ...{ word: `limits.${name}.left`, type: limitTypes.left },
+      about: 'What is left of the limit for this call.',
+    })),
     { word: 'path', type: 'Path', about: 'Functions on paths.' },
     {
       word: 'path.under(',

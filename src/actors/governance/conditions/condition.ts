@@ -5,9 +5,10 @@ import { type LinearPattern, linearPattern } from '../guardrails/guardrails.ts';
 import { unnamedClaims } from './caller-reads.ts';
 import { Budget, failAtVagueValues, vagueValueFault } from './computed-values.ts';
 import type { CallFacts } from './condition-input.ts';
-import { callerTypes, callTypes, taskTypes } from './condition-words.ts';
+import { callerTypes, callTypes, limitTypes, taskTypes } from './condition-words.ts';
 import { childrenOf, costFault, type ExpressionFault } from './expression-limits.ts';
 import { History } from './history.ts';
+import { unnamedLimit } from './limit-reads.ts';
 import { isUnder, Path } from './path-under.ts';
 import { type CelType, typesOf, valuesOf } from './schema-types.ts';
 
@@ -15,6 +16,12 @@ import { type CelType, typesOf, valuesOf } from './schema-types.ts';
 export interface Condition {
   /** Returns whether the condition holds; `null` if it cannot be evaluated for this call. Never throws. */
   holds(call: ConditionedCall, facts: CallFacts): boolean | null;
+}
+
+/** A checked expression of type string. */
+export interface TextExpression {
+  /** Returns the text; `null` if it cannot be evaluated for this call. Never throws. */
+  text(call: ConditionedCall, facts: CallFacts): string | null;
 }
 
 export interface ConditionedCall {
@@ -26,12 +33,14 @@ export interface ConditionedCall {
 export interface ConditionParts {
   /** Variables of the daemon that conditions may read, `undefined` for one that is not set; any other name is a fault. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** The limits that conditions may read, with the names by which they are stored; any other name is a fault. */
+  limits?: ReadonlyMap<string, string>;
 }
 
 /** Maximum length of an expression in characters. */
 const longest = 4_096;
 
-const limits = {
+const sizes = {
   maxAstNodes: 300,
   maxDepth: 40,
   maxListElements: 200,
@@ -46,14 +55,16 @@ const limits = {
  */
 export class ConditionCompiler {
   readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #limits: ReadonlyMap<string, string>;
   readonly #patterns = new Map<string, LinearPattern>();
   readonly #base: Environment;
   /** Conditions are evaluated one at a time. */
   readonly #budget = new Budget();
 
-  constructor({ environment }: ConditionParts) {
+  constructor({ environment, limits = new Map() }: ConditionParts) {
     this.#environment = environment;
-    this.#base = new Environment({ homogeneousAggregateLiterals: false, limits })
+    this.#limits = limits;
+    this.#base = new Environment({ homogeneousAggregateLiterals: false, limits: sizes })
       .registerType('History', { ctor: History, fields: { labels: 'list<string>' } })
       .registerType('Path', Path)
       .registerFunction('History.count(string): int', (history: History, tool: string) =>
@@ -83,10 +94,41 @@ export class ConditionCompiler {
       .registerVariable({ name: 'caller', schema: callerTypes })
       .registerVariable({ name: 'call', schema: callTypes })
       .registerVariable({ name: 'task', schema: taskTypes });
+    if (limits.size > 0) {
+      const schema = Object.fromEntries([...limits.keys()].map((name) => [name, limitTypes]));
+      this.#base.registerVariable({ name: 'limits', schema });
+    }
   }
 
   /** Returns a condition on the calls of a tool with these parameters, or the fault of the expression. */
   compile(text: string, parameters: JsonObject): Condition | ExpressionFault {
+    const compiled = this.#compiled(text, parameters, 'bool');
+    if ('message' in compiled) return compiled;
+    return {
+      holds: (call, facts) => {
+        const found = compiled.value(call, facts);
+        return typeof found === 'boolean' ? found : null;
+      },
+    };
+  }
+
+  /** Returns an expression of type string, or its fault. */
+  compileText(text: string, parameters: JsonObject): TextExpression | ExpressionFault {
+    const compiled = this.#compiled(text, parameters, 'string');
+    if ('message' in compiled) return compiled;
+    return {
+      text: (call, facts) => {
+        const found = compiled.value(call, facts);
+        return typeof found === 'string' ? found : null;
+      },
+    };
+  }
+
+  #compiled(
+    text: string,
+    parameters: JsonObject,
+    wanted: 'bool' | 'string',
+  ): Expression | ExpressionFault {
     if (text.length > longest) {
       const message = `the expression is longer than ${longest} characters; split the rule`;
       return { message, at: longest };
@@ -103,16 +145,14 @@ export class ConditionCompiler {
       );
       const { valid, type, error } = environment.check(text);
       if (!valid) return faultOf(error);
-      if (type !== 'bool' && type !== 'dyn') {
-        return {
-          message: `the expression must be true or false, and it is of type ${type}`,
-          at: 0,
-        };
+      if (type !== wanted && type !== 'dyn') {
+        const demand = wanted === 'bool' ? 'true or false' : 'a string';
+        return { message: `the expression must be ${demand}, and it is of type ${type}`, at: 0 };
       }
       const { ast } = environment.parse(text);
       const costly = costFault(ast);
       if (costly !== null) return costly;
-      const vague = unnamedClaims(ast);
+      const vague = unnamedClaims(ast) ?? unnamedLimit(ast);
       if (vague !== null) return vague;
       const inexact = vagueValueFault(ast);
       if (inexact !== null) return inexact;
@@ -122,21 +162,21 @@ export class ConditionCompiler {
       const [left] = matchesIn(evaluate.ast);
       if (left !== undefined) return { message: hiddenMatches, at: left.at };
       failAtVagueValues(evaluate.ast, this.#budget);
-      return this.#condition(evaluate, types);
+      return this.#expression(evaluate, types);
     } catch (error) {
       return faultOf(error);
     }
   }
 
-  #condition(
+  #expression(
     evaluate: (context: object) => unknown,
     types: { [member: string]: CelType },
-  ): Condition {
+  ): Expression {
     return {
-      holds: ({ tool, args }, { requester, task, ran, now }) => {
+      value: ({ tool, args }, { requester, task, ran, now }) => {
         try {
           this.#budget.reset();
-          const found = evaluate({
+          return evaluate({
             args: valuesOf(args, types),
             tool,
             now: new Date(now),
@@ -145,13 +185,22 @@ export class ConditionCompiler {
             caller: callerOf(requester),
             call: task.call ?? {},
             task: taskOf(task),
+            limits: this.#limitsIn(task.limits ?? {}),
           });
-          return typeof found === 'boolean' ? found : null;
         } catch {
           return null;
         }
       },
     };
+  }
+
+  /** A limit that could not be read stays absent. */
+  #limitsIn(left: Readonly<Record<string, string>>): object {
+    return Object.fromEntries(
+      [...this.#limits].flatMap(([name, stored]) =>
+        Object.hasOwn(left, stored) ? [[name, { left: Number(left[stored]) }]] : [],
+      ),
+    );
   }
 
   #pattern(source: string): LinearPattern {
@@ -173,6 +222,12 @@ export class ConditionCompiler {
     }
     return null;
   }
+}
+
+/** A checked expression. */
+interface Expression {
+  /** Returns its value; `null` if it has none for this call. */
+  value(call: ConditionedCall, facts: CallFacts): unknown;
 }
 
 /** Absent members stay absent, so that `has()` finds out. */

@@ -4,6 +4,7 @@ import type { UsedGrant } from '../../../machines/domain/grant.ts';
 import type { RanCall, ToolCall } from '../../../machines/domain/task.ts';
 import { withRan } from '../../../machines/domain/with-ran.ts';
 import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
+import { leftOf } from '../../../machines/governance/limit-standing.ts';
 import type {
   IntentVerdict,
   Modification,
@@ -17,6 +18,7 @@ import {
   type JudgeIntentInput,
   type MeasuredCall,
   noPolicy,
+  type Recalled,
   type RecallInput,
   type RedeemInput,
   type ToolCallContext,
@@ -102,17 +104,25 @@ export function createGovern(ports: GovernPorts) {
     log.error({ error, tool: call.tool, call_id: call.id }, `governance: ${what}`);
     return governanceFailed(what);
   };
+  const boundsOf = (call: ToolCall, facts: CallFacts): Pick<ToolRules, 'bounds'> => {
+    const bounds = policy.boundsOf(call, facts);
+    return bounds === null ? {} : { bounds };
+  };
   /** Both the requested call and its modified version must be allowed. */
   const rulesFor = ({ call, ...given }: RuledInput): ToolRules => {
     try {
       const isUnread = given.task.history === undefined && policy.readsHistory(call.tool);
       if (isUnread) return { ...noPolicy, readsHistory: true };
       const facts = factsOf(given);
+      const readsLimits =
+        given.task.limits === undefined ? policy.limitsReadBy(askedCall(call), facts) : [];
+      if (readsLimits.length > 0) return { ...noPolicy, readsLimits };
       const rules = policy.rulesFor(askedCall(call), facts);
-      if (call.asked === undefined || rules.refusal !== null) return rules;
+      const bounds = boundsOf(call, facts);
+      if (call.asked === undefined || rules.refusal !== null) return { ...rules, ...bounds };
       // Step-up concerns the arguments as the model sent them.
       const { refusal, defer } = policy.rulesFor(call, facts);
-      return { ...rules, refusal, defer };
+      return { ...rules, refusal, defer, ...bounds };
     } catch (error) {
       return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
     }
@@ -143,7 +153,9 @@ export function createGovern(ports: GovernPorts) {
         ...(assurance === undefined ? {} : { assurance }),
         ...(name === null ? {} : { defer: name }),
       };
-      return { modification, rules: { ...rules, defer: rule, names } };
+      const { bounds: _, ...others } = rules;
+      const bounds = boundsOf(call, factsOf(context));
+      return { modification, rules: { ...others, defer: rule, names, ...bounds } };
     } catch (error) {
       const refusal = failed(error, call, 'the policy could not be consulted');
       return { modification, rules: { ...rules, refusal } };
@@ -184,16 +196,32 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
-  const recall = fromPromise<readonly RanCall[] | null, RecallInput>(
-    async ({ input: { taskId, call }, signal }) => {
-      try {
-        return ports.historyOf === undefined ? [] : await ports.historyOf(taskId, signal);
-      } catch (error) {
-        if (!signal.aborted) failed(error, call, 'the calls of the session could not be read');
-        throw error;
-      }
-    },
-  );
+  /** Returns what is left of limits, by name; nothing if they cannot be read. */
+  const leftOfLimits = async ({
+    limits,
+    ...asked
+  }: RecallInput): Promise<Record<string, string>> => {
+    try {
+      const bounds = { limits, effect: null };
+      const measured = await ports.measure?.({ ...asked, bounds, reserves: false, seen: null });
+      return Object.fromEntries(
+        (measured?.limits ?? []).map((limit) => [limit.name, leftOf(limit)]),
+      );
+    } catch (error) {
+      failed(error, asked.call, 'the limits could not be read');
+      return {};
+    }
+  };
+  const recall = fromPromise<Recalled, RecallInput>(async ({ input, signal }) => {
+    if (input.limits.length > 0) return { limits: await leftOfLimits(input) };
+    try {
+      const { historyOf } = ports;
+      return { ran: historyOf === undefined ? [] : await historyOf(input.taskId, signal) };
+    } catch (error) {
+      if (!signal.aborted) failed(error, input.call, 'the calls of the session could not be read');
+      throw error;
+    }
+  });
   const redeem = fromPromise<UsedGrant | null, RedeemInput>(async ({ input, signal }) => {
     try {
       return (await ports.redeem?.(input)) ?? null;

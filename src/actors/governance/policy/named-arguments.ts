@@ -14,6 +14,28 @@ export function namesEveryArgument(schema: JsonObject, args: JsonObject): boolea
   return isNamed(partsOf(schema, schema), args, schema);
 }
 
+/**
+ * Returns whether a call of a tool with this schema may have an argument at a path of names and indexes. Objects for which
+ * the schema names no members may have any.
+ */
+export function namesArgument(schema: JsonObject, path: readonly string[]): boolean {
+  let parts = partsOf(schema, schema);
+  for (const name of path) {
+    const names = namesIn(parts);
+    const lists = parts.flatMap(({ items, prefixItems }) => [
+      ...(items === undefined ? [] : [items]),
+      ...(Array.isArray(prefixItems) ? prefixItems : []),
+    ]);
+    const isIndex = /^\d+$/.test(name) && lists.length > 0;
+    if (names.size > 0 && !names.has(name) && !isIndex) return false;
+    parts = [
+      ...parts.map(({ properties }) => ownMember(properties, name)),
+      ...(isIndex ? lists : []),
+    ].flatMap((part) => partsOf(part, schema));
+  }
+  return true;
+}
+
 function isNamed(parts: readonly JsonObject[], value: JsonValue, root: JsonObject): boolean {
   const below = (pick: (part: JsonObject) => JsonValue | undefined) =>
     parts.flatMap((part) => partsOf(pick(part), root));

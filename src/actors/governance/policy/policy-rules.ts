@@ -1,5 +1,6 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { Separation } from '../../../machines/domain/task.ts';
+import type { Bounds, CallLimit } from '../../../machines/governance/bounds.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import { deciders } from '../../../machines/governance/quorum.ts';
@@ -10,10 +11,12 @@ import { strictest } from '../../../machines/governance/strictest.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { callerReads, readsCallOnly } from '../conditions/caller-reads.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
+import { limitsIn } from '../conditions/limit-reads.ts';
 import type { DeniedTool } from '../guardrails/guardrails.ts';
 import type { ModifyEntryPlace } from '../modify/modify.ts';
 import type { PolicySettings } from '../settings/policy-settings.ts';
 import type { HoldRule } from '../settings/schema-defer.ts';
+import { covers, PolicyBounds } from './policy-bounds.ts';
 import {
   byTool,
   type NamedRule,
@@ -35,6 +38,8 @@ export interface AppliedRules {
 
 export interface PolicyRulesParts {
   security: PolicySettings;
+  /** The value of `agent` in `by` of limits; empty when absent. */
+  agentId?: string;
   isAuthOn: boolean;
   /** Keeps the programs that ask a gate from deciding; absent elsewhere, and without sign-in. */
   separation?: Separation | undefined;
@@ -74,11 +79,13 @@ export class PolicyRules {
   readonly readsHistory: (tool: string) => boolean;
   /** What conditions read of a requester. */
   readonly callerReads: CallerReads;
-  /** Tools with a condition. */
+  /** Tools with a condition, or with limits or effects by which a call may be held. */
   readonly isConditional: (tool: string) => boolean;
   readonly #mayVary: (tool: string) => boolean;
+  readonly #limitsReadBy: RulesOf<{ when?: string | undefined }>;
+  readonly #bounds: PolicyBounds;
 
-  constructor({ security, isAuthOn, separation, ...parts }: PolicyRulesParts) {
+  constructor({ security, agentId = '', isAuthOn, separation, ...parts }: PolicyRulesParts) {
     const { tools, environment, from, unlisted } = parts;
     const { guardrails, step_up, modify, defer, policy } = security;
     const isShadow = policy.mode === 'shadow';
@@ -86,7 +93,16 @@ export class PolicyRules {
     this.#isAuthOn = isAuthOn;
     this.#separation = separation;
     this.#unlisted = unlisted;
-    this.#matcher = new RuleMatcher({ environment, tools, isShadow });
+    const { limits } = security;
+    const named = Object.keys(limits).map((name) => [name, nameIn(from, name)] as const);
+    this.#matcher = new RuleMatcher({ environment, tools, isShadow, limits: new Map(named) });
+    this.#bounds = new PolicyBounds({
+      ...{ security, agentId },
+      matcher: new RuleMatcher({ environment, tools, isShadow }),
+      nameOf: (name) => nameIn(from, name),
+      holdOf: (call, facts) => this.deferOf(call, facts).rule,
+      deferRule: (rule, approvers) => this.#deferRule(rule, approvers),
+    });
     const denied = deniedRules(guardrails.enabled ? guardrails.denied_tools : [], from);
     const steps = listed('step_up', step_up, from);
     const modified = listed('modify', modify, from);
@@ -98,11 +114,22 @@ export class PolicyRules {
     const conditional: NamedRule<{ when?: string | undefined }>[] = [
       ...[denied, steps, modified, deferred].flat(),
     ].filter(({ rule }) => rule.when !== undefined);
-    const read = callerReads(conditional.flatMap(({ rule: { when } }) => when ?? []));
-    this.callerReads = withEntries(read, defer.enabled ? approversIn(defer) : []);
-    this.isConditional = hasRule(conditional);
-    this.readsHistory = hasRule(
-      conditional.filter(({ rule }) => /\bhistory\b/.test(rule.when ?? '')),
+    const bounding = Object.values(limits).map(({ tools: counted, when, by }) => ({
+      tools: counted,
+      expressions: [...(when === undefined ? [] : [when]), ...by],
+    }));
+    const read = callerReads([
+      ...conditional.flatMap(({ rule: { when } }) => when ?? []),
+      ...bounding.flatMap(({ expressions }) => expressions),
+    ]);
+    this.callerReads = withEntries(read, approversIn(security));
+    const hasCondition = hasRule(conditional);
+    this.isConditional = (tool) => hasCondition(tool) || this.#bounds.mayHold(tool);
+    const hasHistory = hasRule(conditional.filter(({ rule }) => readsHistory(rule.when ?? '')));
+    const counting = bounding.filter(({ expressions }) => expressions.some(readsHistory));
+    this.readsHistory = (tool) => hasHistory(tool) || counting.some((limit) => covers(limit, tool));
+    this.#limitsReadBy = byTool(
+      conditional.filter(({ rule: { when = '' } }) => limitsIn(when).length > 0),
     );
     const all: NamedRule<RuleTerms>[] = [denied, steps, modified, deferred].flat();
     this.#mayVary = hasRule(
@@ -116,6 +143,19 @@ export class PolicyRules {
   /** True if every rule of a tool decides by its arguments alone, and none only reports. */
   isFixed(tool: string): boolean {
     return !this.#mayVary(tool);
+  }
+
+  /** Returns the limits and the effect of a call; `null` if it has none. */
+  boundsOf(call: RuledCall, facts: CallFacts): Bounds | null {
+    return this.#bounds.of(call, facts);
+  }
+
+  /** Returns the limits that conditions on a call read. */
+  limitsReadBy(call: RuledCall, facts: CallFacts): CallLimit[] {
+    const names = this.#limitsReadBy(call.tool)
+      .flat()
+      .flatMap(({ rule: { when = '' } }) => limitsIn(when));
+    return names.length === 0 ? [] : this.#bounds.read(names, call, facts);
   }
 
   /** Returns the rules for a call, without guardrail patterns. */
@@ -189,11 +229,12 @@ export class PolicyRules {
     return this.#matcher.holds(when, call, facts);
   }
 
-  /** True if a rule of the tool holds calls, under any condition. */
+  /** True if a rule, a limit or an effect of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean {
-    return this.#defer(tool)
+    const isHeld = this.#defer(tool)
       .flat()
       .some(({ rule }) => !('allow' in rule) && !rule.shadow);
+    return isHeld || this.#bounds.mayHold(tool);
   }
 
   /** Returns the rule with the highest level; of equal or unknown levels the first. */
@@ -230,10 +271,14 @@ export class PolicyRules {
     return { rule: this.#deferRule(rule), name };
   }
 
-  #deferRule(rule: HoldRule): DeferRule {
+  /** `approvers` replace the default approvers. */
+  #deferRule(
+    rule: HoldRule,
+    approvers: readonly string[] = this.#settings.defer.default_approvers,
+  ): DeferRule {
     const { defer } = this.#settings;
     return {
-      ...ruleTerms(rule, defer),
+      ...ruleTerms(rule, { ...defer, default_approvers: [...approvers] }),
       to: rule.to,
       contextTemplate: rule.context_template,
       remind: rule.remind,
@@ -245,12 +290,19 @@ export class PolicyRules {
 
 type Deferring = PolicySettings['defer']['tools'][string][number];
 
+function readsHistory(expression: string): boolean {
+  return /\bhistory\b/.test(expression);
+}
+
 /** Returns every entry of the approver lists. */
-function approversIn({ default_approvers, tools }: PolicySettings['defer']): string[] {
-  const holding = Object.values(tools)
+function approversIn({ defer, limits, effects }: PolicySettings): string[] {
+  if (!defer.enabled) return [];
+  const holding = Object.values(defer.tools)
     .flat()
-    .flatMap((rule) => ('to' in rule ? [rule] : []));
-  return holding.flatMap((rule) => deciders(rule, default_approvers).approvers ?? []);
+    .flatMap((rule) => ('allow' in rule ? [] : [rule]));
+  return [...holding, ...Object.values(limits), ...Object.values(effects)].flatMap(
+    (rule) => deciders(rule, defer.default_approvers).approvers ?? [],
+  );
 }
 
 /** Lists of approvers and callers read the groups and claims that they name. */

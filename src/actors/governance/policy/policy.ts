@@ -6,6 +6,7 @@ import type {
   Separation,
   ToolCall,
 } from '../../../machines/domain/task.ts';
+import type { Bounds, CallLimit } from '../../../machines/governance/bounds.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { AppliedRule, Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
@@ -34,11 +35,15 @@ export interface Policy {
   rulesFor(call: ToolCall, facts?: CallFacts): ToolRules;
   /** Returns how a call is held now, and the name of the rule; `null` for a call that runs without approval. */
   deferRuleOf(call: RuledCall, facts: CallFacts): AppliedRule;
+  /** Returns the limits and the effect of a call; `null` if it has none. */
+  boundsOf(call: RuledCall, facts: CallFacts): Bounds | null;
+  /** Returns the limits that conditions on a call read. */
+  limitsReadBy(call: RuledCall, facts: CallFacts): readonly CallLimit[];
   /** Returns whether a condition holds for a call, or why it cannot be evaluated for the tool. */
   holds(when: string, call: RuledCall, facts: CallFacts): boolean | string;
-  /** True if a rule of the tool holds calls, under any condition. */
+  /** True if a rule, a limit or an effect of the tool holds calls, under any condition. */
   mayHold(tool: string): boolean;
-  /** True if a rule of the tool has a condition. */
+  /** True if a rule of the tool has a condition, or a limit or an effect may hold its calls. */
   isConditional(tool: string): boolean;
   /** True if a rule of a tool reads the calls of the session. */
   readsHistory(tool: string): boolean;
@@ -65,6 +70,8 @@ export interface Policy {
 /** `null` for a layer that is off. */
 export interface PolicyParts {
   security: PolicySettings;
+  /** The value of `agent` in `by` of limits; empty when absent. */
+  agentId?: string;
   /** True if every caller is authenticated. */
   isAuthOn: boolean;
   /** Keeps the programs that ask a gate from deciding; absent elsewhere, and without sign-in. */
@@ -102,6 +109,8 @@ export function createPolicy(parts: PolicyParts): Policy {
     sightOf: (asker) => views.sightOf(asker),
     callerReads: withEntries(rules.callerReads, views.entries),
     deferRuleOf: (call, facts) => rules.deferOf(call, facts),
+    boundsOf: (call, facts) => rules.boundsOf(call, facts),
+    limitsReadBy: (call, facts) => rules.limitsReadBy(call, facts),
     holds: (when, call, facts) => rules.holds(when, call, facts),
     mayHold: (tool) => rules.mayHold(tool),
     isConditional: (tool) => rules.isConditional(tool),

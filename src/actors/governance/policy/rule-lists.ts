@@ -2,7 +2,12 @@ import type { ShadowedRule } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { normalName, ToolMap } from '../../tool-name.ts';
-import { type Condition, ConditionCompiler } from '../conditions/condition.ts';
+import {
+  type Condition,
+  ConditionCompiler,
+  type ConditionParts,
+  type TextExpression,
+} from '../conditions/condition.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import { namesEveryArgument } from './named-arguments.ts';
 
@@ -46,13 +51,15 @@ export class RuleMatcher {
   readonly #isShadow: boolean;
   /** By parameters of the tool, since a server may change them. */
   readonly #conditions = new WeakMap<JsonObject, Map<string, Condition | null>>();
+  readonly #texts = new WeakMap<JsonObject, Map<string, TextExpression | null>>();
 
-  constructor(parts: {
-    environment: Readonly<Record<string, string | undefined>>;
-    tools: ReadonlyMap<string, Tool>;
-    /** True if every rule only reports. */
-    isShadow: boolean;
-  }) {
+  constructor(
+    parts: ConditionParts & {
+      tools: ReadonlyMap<string, Tool>;
+      /** True if every rule only reports. */
+      isShadow: boolean;
+    },
+  ) {
     this.#compiler = new ConditionCompiler(parts);
     this.#tools = parts.tools;
     this.#isShadow = parts.isShadow;
@@ -71,7 +78,7 @@ export class RuleMatcher {
     const found: NamedRule<Rule>[] = [];
     for (const named of rules) {
       const { when, allow, shadow } = named.rule;
-      if (allow === true && !this.#namesArgumentsOf(call)) continue;
+      if (allow === true && !this.namesArgumentsOf(call)) continue;
       const holds =
         when === undefined || (this.#condition(when, call.tool)?.holds(call, facts) ?? null);
       if (!(holds ?? allow !== true)) continue;
@@ -85,35 +92,62 @@ export class RuleMatcher {
     return found;
   }
 
-  /** A program may obey an argument that its schema does not name, and no rule looks at it. */
-  #namesArgumentsOf({ tool, args }: RuledCall): boolean {
-    return namesEveryArgument(this.#tools.get(tool)?.parameters ?? noParameters, args);
+  /**
+   * Returns whether the schema of the tool names every argument of a call. A program may obey another one, and no rule looks
+   * at it.
+   */
+  namesArgumentsOf({ tool, args }: RuledCall): boolean {
+    return namesEveryArgument(this.#parametersOf(tool), args);
   }
 
   /** Returns whether a condition holds for a call, or why it cannot be used for the tool. */
   holds(when: string, call: RuledCall, facts: CallFacts): boolean | string {
     const condition = this.#condition(when, call.tool);
     if (condition !== null) return condition.holds(call, facts) ?? 'it has no value for this call';
-    const parameters = this.#tools.get(call.tool)?.parameters ?? noParameters;
-    const compiled = this.#compiler.compile(when, parameters);
+    const compiled = this.#compiler.compile(when, this.#parametersOf(call.tool));
     return 'message' in compiled ? compiled.message : 'it does not fit the tool';
+  }
+
+  /** Returns the value of an expression of type string for a call; `null` if it cannot be evaluated. */
+  text(expression: string, call: RuledCall, facts: CallFacts): string | null {
+    const parameters = this.#parametersOf(call.tool);
+    const compiled = compiledOnce(this.#texts, parameters, expression, () => {
+      const made = this.#compiler.compileText(expression, parameters);
+      return 'text' in made ? made : null;
+    });
+    return compiled?.text(call, facts) ?? null;
   }
 
   /** Returns a condition; `null` if it does not fit the tool, which a server may have changed. */
   #condition(text: string, tool: string): Condition | null {
-    const parameters = this.#tools.get(tool)?.parameters ?? noParameters;
-    const known = this.#conditions.get(parameters) ?? new Map<string, Condition | null>();
-    this.#conditions.set(parameters, known);
-    const made = known.get(text);
-    if (made !== undefined) return made;
-    const compiled = this.#compiler.compile(text, parameters);
-    const condition = 'holds' in compiled ? compiled : null;
-    known.set(text, condition);
-    return condition;
+    const parameters = this.#parametersOf(tool);
+    return compiledOnce(this.#conditions, parameters, text, () => {
+      const made = this.#compiler.compile(text, parameters);
+      return 'holds' in made ? made : null;
+    });
+  }
+
+  #parametersOf(tool: string): JsonObject {
+    return this.#tools.get(tool)?.parameters ?? noParameters;
   }
 }
 
 const noParameters: JsonObject = {};
+
+function compiledOnce<Compiled>(
+  all: WeakMap<JsonObject, Map<string, Compiled | null>>,
+  parameters: JsonObject,
+  text: string,
+  compile: () => Compiled | null,
+): Compiled | null {
+  const known = all.get(parameters) ?? new Map<string, Compiled | null>();
+  all.set(parameters, known);
+  const made = known.get(text);
+  if (made !== undefined) return made;
+  const compiled = compile();
+  known.set(text, compiled);
+  return compiled;
+}
 
 interface Asking<Rule> {
   facts: CallFacts;

@@ -1,5 +1,7 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { ToolCall } from '../../../machines/domain/task.ts';
+import type { Bounds } from '../../../machines/governance/bounds.ts';
+import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import type { AppliedRule, Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import { strictestOfBoth } from '../../../machines/governance/strictest.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
@@ -18,6 +20,7 @@ import type { RuledCall } from './rule-lists.ts';
  * | step-up | the higher level; levels that cannot be compared deny the call |
  * | MODIFY | the rules of the agent, and then the included ones, which have the last word |
  * | DEFER | a hold of either; of two, `strictestOfBoth` |
+ * | limits and effects | all of them; their holds also have the demands of the other policy's hold |
  * | redaction | both |
  */
 export function withIncluded(own: Policy, included: Policy): Policy {
@@ -61,6 +64,18 @@ export function withIncluded(own: Policy, included: Policy): Policy {
   };
   const deferRuleOf: Policy['deferRuleOf'] = (call, facts) =>
     stricterHold(includedHold(call, facts), own.deferRuleOf(call, facts));
+  const boundsOf: Policy['boundsOf'] = (call, facts) => {
+    const [theirs, ours] = [included.boundsOf(call, facts), own.boundsOf(call, facts)];
+    const both = [
+      theirs && withHold(theirs, own.deferRuleOf(call, facts).rule, (over, hold) => [over, hold]),
+      ours && withHold(ours, includedHold(call, facts).rule, (over, hold) => [hold, over]),
+    ].filter((bounds) => bounds !== null);
+    if (both.length === 0) return null;
+    return {
+      limits: both.flatMap(({ limits }) => limits),
+      effect: both.find(({ effect }) => effect !== null)?.effect ?? null,
+    };
+  };
   return {
     changesOf: (call, changed) => own.changesOf(call, changed),
     credentialOf: (tool) => own.credentialOf(tool),
@@ -68,6 +83,11 @@ export function withIncluded(own: Policy, included: Policy): Policy {
       groups: own.callerReads.groups || included.callerReads.groups,
       claims: own.callerReads.claims.union(included.callerReads.claims),
     },
+    boundsOf,
+    limitsReadBy: (call, facts) => [
+      ...included.limitsReadBy(call, facts),
+      ...own.limitsReadBy(call, facts),
+    ],
     sightOf: (asker) => own.sightOf(asker),
     holds: (when, call, facts) => own.holds(when, call, facts),
     mayHold: (tool) => own.mayHold(tool) || included.mayHold(tool),
@@ -151,6 +171,20 @@ function stricterHold(first: AppliedRule, second: AppliedRule): AppliedRule {
   if (first.rule === null) return second.rule === null && first.name !== null ? first : second;
   if (second.rule === null) return first;
   return { rule: strictestOfBoth(first.rule, second.rule), name: first.name };
+}
+
+/** Joins the holds of limits and of the effect with the hold of another policy, whose approvers they may not replace. */
+function withHold(
+  { limits, effect }: Bounds,
+  hold: DeferRule | null,
+  inOrder: (over: DeferRule, hold: DeferRule) => [DeferRule, DeferRule],
+): Bounds {
+  if (hold === null) return { limits, effect };
+  const joined = (over: DeferRule) => strictestOfBoth(...inOrder(over, hold));
+  return {
+    limits: limits.map((limit) => ({ ...limit, over: limit.over && joined(limit.over) })),
+    effect: effect && { ...effect, over: joined(effect.over) },
+  };
 }
 
 /** The included rules see the original text, so that no rule of the agent hides a match from them. */

@@ -7,7 +7,8 @@ type Security = z.output<typeof securitySchema>;
 /**
  * Policy settings from `security` in `service.yaml` (docs/contract/configuration.md); durations are in milliseconds.
  */
-export interface PolicySettings extends Pick<Security, 'defer' | 'step_up' | 'intent_alignment'> {
+export interface PolicySettings
+  extends Pick<Security, 'defer' | 'step_up' | 'intent_alignment' | 'limits' | 'effects'> {
   guardrails: Pick<Security['guardrails'], 'enabled' | 'denied_tools'>;
   modify: { enabled: boolean; tools: Record<string, RuleTerms[]> };
   policy: Pick<Security['policy'], 'mode' | 'environment'>;

@@ -119,6 +119,11 @@ const holdingRule = z.object({
   optional: optionalTool,
 });
 
+/** Keys of a rule for calls over a limit, or for repeats; an approval of these never counts for later calls. */
+export const boundRule = holdingRule
+  .omit({ when: true, never_remember: true })
+  .extend({ to: targets.optional() });
+
 const releasingRule = z.strictObject({
   ...ruleKeys,
   allow: z.literal(true).describe('Calls under this condition need no approval.'),

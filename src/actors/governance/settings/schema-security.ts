@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { name, optionalTool, ruleKeys, rulesOf, variableName } from '../../schema-value.ts';
 import { alignmentSchema } from './schema-alignment.ts';
 import { deferSchema } from './schema-defer.ts';
+import { effectsSchema, limitsSchema } from './schema-limits.ts';
 
 const enabled = z.boolean().default(false).describe('Switches the layer on.');
 
@@ -244,4 +245,10 @@ export const securitySchema = z.object({
     .prefault({})
     .describe('Conditions, included files and reload of these rules.'),
   defer: deferSchema.prefault({}).describe('Holds calls until a person decides.'),
+  limits: limitsSchema.describe(
+    'Bounds how many calls run in a period, or how much they add up to, in all sessions together.',
+  ),
+  effects: effectsSchema.describe(
+    'Recognises a call with the effect of an earlier one, by name or pattern of the tool.',
+  ),
 });

@@ -1,0 +1,183 @@
+import { decimalOf } from '../../../machines/exact-decimal.ts';
+import { argumentAt } from '../../../machines/governance/argument-at.ts';
+import type { Bounds, CallEffect, CallLimit } from '../../../machines/governance/bounds.ts';
+import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
+import { valuesOfKey } from '../../../machines/governance/limit-standing.ts';
+import { strictest } from '../../../machines/governance/strictest.ts';
+import type { JsonValue } from '../../../machines/json.ts';
+import { matchesName, normalName, ToolMap } from '../../tool-name.ts';
+import type { CallFacts } from '../conditions/condition-input.ts';
+import type { PolicySettings } from '../settings/policy-settings.ts';
+import type { HoldRule } from '../settings/schema-defer.ts';
+import {
+  type EffectRule,
+  holdOfBound,
+  type LimitRule,
+  targetOfRepeats,
+} from '../settings/schema-limits.ts';
+import { effectKey, limitKey } from './bound-keys.ts';
+import type { RuledCall, RuleMatcher } from './rule-lists.ts';
+
+export interface PolicyBoundsParts {
+  security: PolicySettings;
+  /** The value of `agent` in `by`. */
+  agentId: string;
+  /** Evaluates the conditions of limits, which cannot read limits. */
+  matcher: RuleMatcher;
+  /** Returns the name of a limit or an effect in the ledger. */
+  nameOf: (name: string) => string;
+  /** Returns how a call is held without limits and effects. */
+  holdOf: (call: RuledCall, facts: CallFacts) => DeferRule | null;
+  deferRule: (rule: HoldRule, approvers?: readonly string[]) => DeferRule;
+}
+
+interface Named<Rule> {
+  name: string;
+  rule: Rule;
+}
+
+/** The limits and effects of `security` for single calls (docs/contract/governance.md). */
+export class PolicyBounds {
+  readonly #parts: PolicyBoundsParts;
+  /** Sorted by name: of two limits that a call exceeds, the first one's targets are asked. */
+  readonly #limits: readonly Named<LimitRule>[];
+  readonly #effects: ToolMap<Named<EffectRule>>;
+  readonly #isShadow: boolean;
+
+  constructor(parts: PolicyBoundsParts) {
+    const { limits, effects, policy } = parts.security;
+    this.#parts = parts;
+    this.#isShadow = policy.mode === 'shadow';
+    this.#limits = Object.entries(limits)
+      .map(([name, rule]) => ({ name, rule }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    this.#effects = new ToolMap(
+      Object.entries(effects).map(([name, rule]) => [name, { name, rule }]),
+    );
+  }
+
+  /** Returns the limits and the effect of a call; `null` if it has none. */
+  of(call: RuledCall, facts: CallFacts): Bounds | null {
+    const limits = this.#limits
+      .filter(({ rule }) => covers(rule, call.tool))
+      .flatMap((limit) => this.#limitOf(limit, call, facts) ?? []);
+    const effect = this.#effects.get(call.tool);
+    if (limits.length === 0 && effect === undefined) return null;
+    return { limits, effect: effect === undefined ? null : this.#effectOf(effect, call, facts) };
+  }
+
+  /** Returns named limits for a call that need not count for them, to read what is left; those without a key are absent. */
+  read(names: readonly string[], call: RuledCall, facts: CallFacts): CallLimit[] {
+    return this.#limits
+      .filter(({ name }) => names.includes(name))
+      .flatMap((limit) => {
+        const by = this.#valuesOf(limit.rule, call, facts);
+        return isKnown(by) ? [this.#callLimit(limit, { by, amount: '0', facts })] : [];
+      });
+  }
+
+  /** True if a limit or an effect may hold calls of a tool. */
+  mayHold(tool: string): boolean {
+    const isHolding = ({ rule: { over, shadow, ...rule } }: Named<LimitRule>) =>
+      over === 'defer' && !shadow && covers(rule, tool);
+    const effect = this.#effects.get(tool)?.rule;
+    const isAsking = effect !== undefined && effect.repeat !== 'deny' && !effect.shadow;
+    return isAsking || this.#limits.some(isHolding);
+  }
+
+  #limitOf(limit: Named<LimitRule>, call: RuledCall, facts: CallFacts): CallLimit | null {
+    const { when, amount: path } = limit.rule;
+    const holds = when === undefined || this.#parts.matcher.holds(when, call, facts);
+    if (holds === false) return null;
+    const by = this.#valuesOf(limit.rule, call, facts);
+    // A program may obey another argument for the amount.
+    const isMeasurable =
+      holds === true &&
+      isKnown(by) &&
+      (path === undefined || this.#parts.matcher.namesArgumentsOf(call));
+    const amount = isMeasurable ? amountIn(call, path) : null;
+    return this.#callLimit(limit, { by, amount, facts });
+  }
+
+  #callLimit(
+    { name, rule }: Named<LimitRule>,
+    { by, amount, facts }: { by: Values; amount: string | null; facts: CallFacts },
+  ): CallLimit {
+    const { per, max, over } = rule;
+    const key = limitKey(by);
+    return {
+      name: this.#parts.nameOf(name),
+      key,
+      by: valuesOfKey(key, facts.requester),
+      period: typeof per === 'number' ? { rolling: per } : per,
+      max,
+      amount,
+      over: over === 'deny' ? null : this.#deferRule(rule, rule.to ?? []),
+      ...(this.#isShadow || rule.shadow ? { isShadow: true } : {}),
+    };
+  }
+
+  #effectOf({ name, rule }: Named<EffectRule>, call: RuledCall, facts: CallFacts): CallEffect {
+    return {
+      name: this.#parts.nameOf(name),
+      key: effectKey(rule.key, call),
+      repeat: rule.repeat,
+      within: rule.within ?? null,
+      over: this.#holdOfRepeat(rule, this.#parts.holdOf(call, facts)),
+      ...(rule.reconcile === undefined ? {} : { reconcile: rule.reconcile }),
+      ...(this.#isShadow || rule.shadow ? { isShadow: true } : {}),
+    };
+  }
+
+  /** A repeat without its own target is held by the rule of its tool, with the demands of the effect. */
+  #holdOfRepeat(rule: EffectRule, hold: DeferRule | null): DeferRule {
+    if (rule.to !== undefined || hold === null) {
+      return this.#deferRule(rule, rule.to ?? [targetOfRepeats]);
+    }
+    return strictest(hold, this.#parts.deferRule(holdOfBound(rule, hold), []));
+  }
+
+  #deferRule(rule: LimitRule | EffectRule, to: readonly string[]): DeferRule {
+    const { default_timeout: timeout } = this.#parts.security.defer;
+    return this.#parts.deferRule(holdOfBound(rule, { to, timeout }));
+  }
+
+  #valuesOf({ by }: LimitRule, call: RuledCall, facts: CallFacts): Values {
+    return by.map((name) => [name, this.#valueOf(name, call, facts)] as const);
+  }
+
+  /** Returns a value that is counted apart: `null` if the call has none, `undefined` if that is not known. */
+  #valueOf(name: string, call: RuledCall, facts: CallFacts): JsonValue | undefined {
+    const { requester, task } = facts;
+    switch (name) {
+      case 'caller':
+        return requester === null ? null : [requester.provider, requester.userId];
+      case 'org':
+        return requester?.orgId ?? null;
+      case 'session':
+        return task.session === '' ? null : task.session;
+      case 'agent':
+        return this.#parts.agentId;
+      case 'tool':
+        return normalName(call.tool);
+      default:
+        return this.#parts.matcher.text(name, call, facts) ?? undefined;
+    }
+  }
+}
+
+type Values = readonly (readonly [name: string, value: JsonValue | undefined])[];
+
+function isKnown(by: Values): boolean {
+  return by.every(([, value]) => value !== undefined);
+}
+
+/** Returns whether a limit counts the calls of a tool. */
+export function covers({ tools }: Pick<LimitRule, 'tools'>, tool: string): boolean {
+  return tools.some((pattern) => matchesName(pattern, tool));
+}
+
+/** Returns what a call adds to a limit; `null` if it has no exact amount. */
+function amountIn({ args }: RuledCall, path: string | undefined): string | null {
+  return path === undefined ? '1' : decimalOf(argumentAt(args, path.split('.').slice(1)));
+}
