@@ -12,6 +12,12 @@ export function minus(one: string, other: string): string {
   return joined(one, other, (first, second) => first - second);
 }
 
+/** Returns an exact decimal times an integer. */
+export function times(one: string, factor: number): string {
+  const { digits, scale } = scaled(one);
+  return textOf(digits * BigInt(factor), scale);
+}
+
 /** Returns whether the first exact decimal is larger than the second. */
 export function isMore(one: string, other: string): boolean {
   return minus(other, one).startsWith('-');

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { QueryResult } from 'pg';
 import type { FirstEffect } from '../../../machines/domain/ledger.ts';
-import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
-import { Exact } from '../store/exact-sum.ts';
+import { minus, plus } from '../../../machines/exact-decimal.ts';
+import type { CallEffect, Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
 import {
   effectiveStates,
   firstOf,
@@ -65,9 +65,8 @@ export function readGround(
   );
   const effects = asked.flatMap(({ asked: { bounds, call }, now }, n) => {
     if (bounds.effect === null) return [];
-    const { key, within } = bounds.effect;
-    const after = within === null ? Number.MIN_SAFE_INTEGER : now - within;
-    return [{ n, key, after, own: call.id }];
+    const { key } = bounds.effect;
+    return [{ n, key, after: afterWithin(bounds.effect, now), own: call.id }];
   });
   return [
     { text: sumLimits, values: [parameterOf(limits), isLocked] },
@@ -137,18 +136,27 @@ export function measureAll(
     const totals = bounds.limits.map(({ name, key, period }, n): LimitTotals => {
       const { after, until } = times.of(period, now);
       const sum = sums.get(`${index} ${n}`);
-      const found = { used: new Exact(sum?.used ?? 0), reserved: new Exact(sum?.reserved ?? 0) };
+      const found = { used: exact(sum?.used), reserved: exact(sum?.reserved) };
       const others = withoutOwn(found, ofOwn, { call: call.id, name, key, after });
-      const added = reserved.sumOf(name, key, call.id);
+      const added = reserved.sumOf(name, key, { after, but: call.id });
       const isIncomplete = restoredAt > after;
-      return { used: others.used, reserved: others.reserved.plus(added), until, isIncomplete };
+      return { used: others.used, reserved: plus(others.reserved, added), until, isIncomplete };
     });
-    const first = firstFor(one, firsts.get(index), reserved);
+    const first = firstFor({ asked: one, now }, firsts.get(index), reserved);
     const measured = measureCall(one, { totals, first, now });
     const rows = reservedRows(one, measured.reserved ?? [], { at: now, state: 'pending' });
     reserved.put(call.id, rows, now);
     return { measured, rows };
   });
+}
+
+/** Returns a sum of the server without the zeros at its end. */
+export function exact(sum = '0'): string {
+  return plus(sum, '0');
+}
+
+function afterWithin({ within }: CallEffect, now: number): number {
+  return within === null ? Number.MIN_SAFE_INTEGER : now - within;
 }
 
 interface SumRow {
@@ -159,17 +167,24 @@ interface SumRow {
 }
 
 function firstFor(
-  { bounds: { effect }, call }: MeasureInput,
+  {
+    asked: {
+      bounds: { effect },
+      call,
+    },
+    now,
+  }: Asked,
   stored: LedgerRow | undefined,
   reserved: PendingReservations,
 ): FirstEffect | null {
   if (effect === null) return null;
-  const row = reserved.newestOf(effect.key, call.id) ?? stored;
+  const row =
+    reserved.newestOf(effect.key, { after: afterWithin(effect, now), but: call.id }) ?? stored;
   return row === undefined ? null : firstOf(row);
 }
 
 /** Removes what a call itself counts for, such as one that started before a restart. */
-export function withoutOwn(
+function withoutOwn(
   { used, reserved }: Pick<LimitTotals, 'used' | 'reserved'>,
   own: readonly LedgerRow[],
   { call, name, key, after }: { call: string; name: string; key: string; after: number },
@@ -179,7 +194,7 @@ export function withoutOwn(
     const isCounted = row.kind === 'limit' && row.call_id === call && row.name === name;
     if (!isCounted || row.key !== key || row.at <= after || row.state === 'returned') continue;
     const sum = row.state === 'running' || row.state === 'pending' ? 'reserved' : 'used';
-    sums[sum] = sums[sum].minus(row.amount);
+    sums[sum] = minus(sums[sum], row.amount);
   }
   return sums;
 }

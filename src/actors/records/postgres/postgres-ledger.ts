@@ -11,7 +11,6 @@ import {
   pendingTime,
   type Settlement,
 } from '../../ports/ledger.ts';
-import { Exact } from '../store/exact-sum.ts';
 import {
   type LedgerRow,
   openOutcomeOf,
@@ -25,6 +24,7 @@ import type { CommitQueue } from './commit-queue.ts';
 import {
   type Asked,
   dropEnded,
+  exact,
   lockKeys,
   measureAll,
   readGround,
@@ -97,7 +97,7 @@ export class PostgresLedger implements Ledger {
           [limit.name, false, after, mostStandings],
         );
         return rows.map(({ key, used, reserved }) =>
-          standingOf(limit, key, { used: new Exact(used), reserved: new Exact(reserved) }),
+          standingOf(limit, key, { used: exact(used), reserved: exact(reserved) }),
         );
       }),
     );

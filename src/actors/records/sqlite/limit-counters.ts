@@ -1,16 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Exact, zero } from '../store/exact-sum.ts';
+import { minus, plus, times } from '../../../machines/exact-decimal.ts';
 import type { LedgerRow } from '../store/ledger-rows.ts';
 
 /** The sums of a key of a limit over the calls that started after a moment. */
 interface Counter {
   after: number;
-  used: Exact;
-  reserved: Exact;
+  used: string;
+  reserved: string;
 }
 
 /** The part of an entry that a counter sums up. */
 type Counted = Pick<LedgerRow, 'name' | 'key' | 'at' | 'amount' | 'state'>;
+
+/** Entries with the same amount and state. */
+type Equal = Pick<LedgerRow, 'amount' | 'state'> & { calls: number };
 
 /** Maximum of counters that are remembered; others are read again. */
 const mostCounters = 10_000;
@@ -25,8 +28,9 @@ export class LimitCounters {
   readonly #counters = new Map<string, Counter>();
 
   constructor(database: DatabaseSync) {
-    this.#between = database.prepare(`SELECT amount, state FROM ledger
-      WHERE kind = 'limit' AND name = ? AND key = ? AND at > ? AND at <= ?`);
+    this.#between = database.prepare(`SELECT amount, state, count(*) AS calls FROM ledger
+      WHERE kind = 'limit' AND name = ? AND key = ? AND at > ? AND at <= ?
+      GROUP BY amount, state`);
   }
 
   /** Returns the sums of a key over the calls that started after a moment. */
@@ -60,9 +64,9 @@ export class LimitCounters {
   }
 
   #begun(name: string, key: string, after: number): Counter {
-    const counter = { after, used: zero, reserved: zero };
+    const counter = { after, used: '0', reserved: '0' };
     for (const row of this.#between.iterate(name, key, after, Number.MAX_SAFE_INTEGER)) {
-      count(counter, row as unknown as Counted, 1);
+      count(counter, row as unknown as Equal, 1);
     }
     return counter;
   }
@@ -75,14 +79,15 @@ export class LimitCounters {
   ): void {
     const [from, until] = sign === 1 ? [to, counter.after] : [counter.after, to];
     for (const row of this.#between.iterate(name, key, from, until)) {
-      count(counter, row as unknown as Counted, sign);
+      count(counter, row as unknown as Equal, sign);
     }
     counter.after = to;
   }
 
   #change(entry: Counted, sign: 1 | -1): void {
     const counter = this.#counters.get(idOf(entry.name, entry.key));
-    if (counter !== undefined && entry.at > counter.after) count(counter, entry, sign);
+    if (counter !== undefined && entry.at > counter.after)
+      count(counter, { ...entry, calls: 1 }, sign);
   }
 }
 
@@ -90,12 +95,9 @@ function idOf(name: string, key: string): string {
   return JSON.stringify([name, key]);
 }
 
-function count(
-  counter: Counter,
-  { amount, state }: Pick<Counted, 'amount' | 'state'>,
-  sign: 1 | -1,
-): void {
+function count(counter: Counter, { amount, state, calls }: Equal, sign: 1 | -1): void {
   if (state === 'returned') return;
   const sum = state === 'running' ? 'reserved' : 'used';
-  counter[sum] = sign === 1 ? counter[sum].plus(amount) : counter[sum].minus(amount);
+  const change = times(amount, calls);
+  counter[sum] = sign === 1 ? plus(counter[sum], change) : minus(counter[sum], change);
 }

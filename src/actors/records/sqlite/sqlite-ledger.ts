@@ -5,6 +5,7 @@ import type {
   LimitStanding,
   OpenOutcome,
 } from '../../../machines/domain/ledger.ts';
+import { minus, plus } from '../../../machines/exact-decimal.ts';
 import type {
   CallEffect,
   CallLimit,
@@ -98,12 +99,12 @@ export class SqliteLedger implements Ledger {
       const stored = this.#sql.keys.all({ name, after, most: mostStandings });
       const keys = new Set([
         ...stored.map(({ key }) => String(key)),
-        ...this.#pending.keysOf(name),
+        ...this.#pending.keysOf(name, after),
       ]);
       return [...keys].map((key) => {
         const { used, reserved } = this.#counters.totals(name, key, after);
-        const pending = this.#pending.sumOf(name, key, '');
-        return standingOf(limit, key, { used, reserved: reserved.plus(pending) });
+        const pending = this.#pending.sumOf(name, key, { after, but: '' });
+        return standingOf(limit, key, { used, reserved: plus(reserved, pending) });
       });
     });
   }
@@ -245,17 +246,17 @@ export class SqliteLedger implements Ledger {
     for (const row of own) {
       const isCounted = row.kind === 'limit' && row.name === name && row.key === key;
       if (!isCounted || row.at <= after || row.state === 'returned') continue;
-      if (row.state === 'running') reserved = reserved.minus(row.amount);
-      else used = used.minus(row.amount);
+      if (row.state === 'running') reserved = minus(reserved, row.amount);
+      else used = minus(used, row.amount);
     }
-    reserved = reserved.plus(this.#pending.sumOf(name, key, callId));
+    reserved = plus(reserved, this.#pending.sumOf(name, key, { after, but: callId }));
     return { used, reserved, until, isIncomplete: this.#restoredAt > after };
   }
 
   #firstOf({ key, within }: CallEffect, callId: string, now: number): FirstEffect | null {
-    const pending = this.#pending.newestOf(key, callId);
-    if (pending !== undefined) return firstOf(pending);
     const after = within === null ? Number.MIN_SAFE_INTEGER : now - within;
+    const pending = this.#pending.newestOf(key, { after, but: callId });
+    if (pending !== undefined) return firstOf(pending);
     const row = this.#sql.first.get(key, after, callId);
     return row === undefined ? null : firstOf(rowOf(row));
   }

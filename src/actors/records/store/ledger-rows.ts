@@ -6,8 +6,8 @@ import type {
   OpenOutcome,
 } from '../../../machines/domain/ledger.ts';
 import type { MeasureInput } from '../../../machines/governance/bounds.ts';
+import { valuesOfKey } from '../../../machines/governance/limit-standing.ts';
 import type { KnownLimit, Settlement } from '../../ports/ledger.ts';
-import { type Exact, textOf } from './exact-sum.ts';
 
 /**
  * The state of an entry. `returned` is that of a call that did not run according to a person: it counts for nothing. An
@@ -158,16 +158,10 @@ function parsedRequester({ requester }: LedgerRow): FirstEffect['requester'] {
 export function standingOf(
   limit: KnownLimit,
   key: string,
-  { used, reserved }: { used: Exact; reserved: Exact },
+  { used, reserved }: { used: string; reserved: string },
 ): LimitStanding {
   const { name, period, max } = limit;
-  return { name, by: byOf(key), period, max, used: textOf(used), reserved: textOf(reserved) };
-}
-
-/** Returns the values of a key of a limit, which are an object of texts as JSON. */
-function byOf(key: string): Record<string, string> {
-  const by = JSON.parse(key) as unknown;
-  return typeof by === 'object' && by !== null ? { ...(by as Record<string, string>) } : {};
+  return { name, by: valuesOfKey(key, null), period, max, used, reserved };
 }
 
 /** Returns the cursor of a row in the list of outcomes. */

@@ -4,6 +4,7 @@ import type {
   LimitStanding,
   MeasuredLimit,
 } from '../../../machines/domain/ledger.ts';
+import { decimalText, isMore, plus } from '../../../machines/exact-decimal.ts';
 import type {
   CallEffect,
   CallLimit,
@@ -11,12 +12,12 @@ import type {
   MeasureInput,
   SeenBounds,
 } from '../../../machines/governance/bounds.ts';
-import { Exact, isAmount, textOf } from './exact-sum.ts';
 
 /** The sums of a limit in its current period, without the measured call. */
 export interface LimitTotals {
-  used: Exact;
-  reserved: Exact;
+  /** Exact decimals. */
+  used: string;
+  reserved: string;
   /** A call that starts now counts until this moment, in epoch milliseconds. */
   until: number;
   /** True if calls of the period may be missing, since the store was restored from a backup in it. */
@@ -63,13 +64,14 @@ function measuredLimit(
   { name, by, period, max, amount }: CallLimit,
   { used, reserved, isIncomplete }: LimitTotals,
 ): MeasuredLimit {
-  const standing: LimitStanding = {
-    ...{ name, by, period, max },
-    ...{ used: textOf(used), reserved: textOf(reserved) },
-  };
+  const standing: LimitStanding = { name, by, period, max, used, reserved };
   if (!isAmount(amount)) return { ...standing, amount: null, isOver: true };
-  const sum = used.plus(reserved).plus(new Exact(amount));
-  return { ...standing, amount, isOver: isIncomplete || !isAmount(max) || sum.gt(new Exact(max)) };
+  const sum = plus(plus(used, reserved), amount);
+  return { ...standing, amount, isOver: isIncomplete || isMore(sum, max) };
+}
+
+function isAmount(text: string | null): text is string {
+  return text !== null && decimalText.test(text);
 }
 
 function isWithin(
@@ -82,11 +84,12 @@ function isWithin(
 }
 
 function isFirst(
-  { repeat }: CallEffect,
+  { repeat, isShadow }: CallEffect,
   first: FirstEffect | null,
   seen: SeenBounds | null,
 ): boolean {
-  return first === null || (repeat !== 'deny' && seen?.first === first.callId);
+  if (first === null || isShadow === true) return true;
+  return repeat !== 'deny' && seen?.first === first.callId;
 }
 
 function effectEntry({ name, key, within }: CallEffect, now: number): LedgerEntry {

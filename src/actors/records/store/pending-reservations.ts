@@ -1,5 +1,5 @@
+import { plus } from '../../../machines/exact-decimal.ts';
 import { pendingTime } from '../../ports/ledger.ts';
-import { type Exact, zero } from './exact-sum.ts';
 import type { LedgerRow } from './ledger-rows.ts';
 
 /** What is reserved for calls that have not started, in the memory of one daemon. */
@@ -29,26 +29,27 @@ export class PendingReservations {
     }
   }
 
-  /** Returns what is reserved of a key of a limit by calls other than one. */
-  sumOf(name: string, key: string, but: string): Exact {
-    return this.#rows('limit', but)
+  /** Returns what is reserved of a key of a limit after a moment by calls other than one. */
+  sumOf(name: string, key: string, { after, but }: { after: number; but: string }): string {
+    return this.#rows('limit', { after, but })
       .filter((row) => row.name === name && row.key === key)
-      .reduce((sum, { amount }) => sum.plus(amount), zero);
+      .reduce((sum, { amount }) => plus(sum, amount), '0');
   }
 
-  /** Returns the newest row of an effect by calls other than one; `undefined` for none. */
-  newestOf(key: string, but: string): LedgerRow | undefined {
-    return this.#rows('effect', but).findLast((row) => row.key === key);
+  /** Returns the newest row of an effect after a moment by calls other than one; `undefined` for none. */
+  newestOf(key: string, of: { after: number; but: string }): LedgerRow | undefined {
+    return this.#rows('effect', of).findLast((row) => row.key === key);
   }
 
-  /** Returns the keys of a limit. */
-  keysOf(name: string): string[] {
-    return this.#rows('limit', '').flatMap((row) => (row.name === name ? [row.key] : []));
+  /** Returns the keys of a limit of which something is reserved after a moment. */
+  keysOf(name: string, after: number): string[] {
+    const rows = this.#rows('limit', { after, but: '' });
+    return rows.flatMap((row) => (row.name === name ? [row.key] : []));
   }
 
-  #rows(kind: LedgerRow['kind'], but: string): LedgerRow[] {
+  #rows(kind: LedgerRow['kind'], { after, but }: { after: number; but: string }): LedgerRow[] {
     return [...this.#pending]
-      .filter(([callId]) => callId !== but)
+      .filter(([callId, { at }]) => callId !== but && at > after)
       .flatMap(([, { rows }]) => rows.filter((row) => row.kind === kind));
   }
 }

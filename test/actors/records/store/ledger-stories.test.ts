@@ -85,7 +85,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** The calls with their amounts: two keys of a limit, and three effects. */
-const amounts = ['0.1', '0.2', '1', '0.30000000000000000000000000000000000001', '2', '0'];
+const amounts = ['0.1', '0.2', '1', '0.30000000000000000001', '2', '0'];
 
 class Story {
   readonly #place: StorePlace;
@@ -145,7 +145,7 @@ class Story {
   async #measure(index: number, seen: boolean, reserves: boolean): Promise<void> {
     const id = this.#idOf(index);
     const own = this.#entries.filter((entry) => entry.id === id);
-    const isOver = own.some(({ state }) => state !== 'pending' && state !== 'running');
+    const isOver = this.#revisions.has(id) && !own.some(({ state }) => state === 'running');
     if (isOver) this.#ids[index] = (this.#ids[index] ?? 0) + 1;
     if (isOver) return this.#measure(index, seen, reserves);
     const key = `{"caller":"${index % 2}"}`;

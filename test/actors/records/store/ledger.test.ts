@@ -214,7 +214,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
 
   it('adds exactly, and counts a call again that started before', async () => {
     const store = await (await make()).open();
-    const max = '0.3000000000000000000000000000000000000001';
+    const max = '0.30000000000000000001';
     const measure = (id: string, amount: string) =>
       store.ledger.measure(aMeasure(id, { limits: [aLimit({ amount, max })] }), 1);
     const { reserved } = await measure('c-1', '0.1');
@@ -223,7 +223,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     expect(await measure('c-1', '0.1')).toMatchObject({ limits: [{ reserved: '0' }], reserved });
     const second = await measure('c-2', '0.2');
     expect(second.limits).toMatchObject([{ reserved: '0.1', isOver: false }]);
-    const rest = '0.0000000000000000000000000000000000000001';
+    const rest = '0.00000000000000000001';
     expect((await measure('c-3', rest)).limits).toMatchObject([{ reserved: '0.3', isOver: false }]);
     expect((await measure('c-4', rest)).limits).toMatchObject([{ reserved: max, isOver: true }]);
   });
