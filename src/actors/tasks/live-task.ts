@@ -337,7 +337,8 @@ export class LiveTask {
     const kept = keptRun(snapshot, isFinal(task.state));
     const { startedCall } = kept;
     const before = this.#committed && { task: this.#committed, startedCall: this.#startedCall };
-    const ledger = ledgerChanges(before, { task, startedCall });
+    const { exchanges } = snapshot.context;
+    const ledger = ledgerChanges(before, { task, startedCall, exchanges });
     this.#pending = { task, startedCall, passed, auditSeq: this.#auditSeq };
     return {
       change: {

@@ -35,6 +35,7 @@ function outcomeOf(ruling: Ruling): Pick<Explanation, 'outcome' | 'text'> {
       return { outcome: 'run' };
     case 'deny':
     case 'misfit':
+    case 'joined':
       return { outcome: 'deny', text: ruling.text };
     case 'stepUp':
       return {

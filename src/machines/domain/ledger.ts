@@ -11,7 +11,8 @@ export type LimitPeriod =
  */
 export type LedgerEntry =
   | { kind: 'limit'; name: string; key: string; amount: string; until: number }
-  | { kind: 'effect'; name: string; key: string; until: number | null };
+  /** `joins` if the result of the call is stored for later calls with the same effect. */
+  | { kind: 'effect'; name: string; key: string; until: number | null; joins?: true };
 
 /** A limit when a call was measured. Amounts are exact decimals. */
 export interface LimitStanding {
@@ -48,6 +49,8 @@ export interface FirstEffect {
   approver?: string;
   /** `running` includes a call that its program has not received yet. */
   outcome: 'running' | 'succeeded' | 'unknown';
+  /** Its result; set only for effects that join, and only if it is short enough to be stored. */
+  result?: string;
 }
 
 /** How the call of an entry ended. */
@@ -57,7 +60,15 @@ export type LedgerEnd = 'succeeded' | 'failed' | 'not_run' | 'unknown';
 export type LedgerChange =
   /** The call may run: its reservations are stored. */
   | { type: 'started'; callId: string; entries: readonly LedgerEntry[]; approver?: string }
-  | { type: 'ended'; callId: string; tool: string; argsSha256: string; end: LedgerEnd };
+  | {
+      type: 'ended';
+      callId: string;
+      tool: string;
+      argsSha256: string;
+      end: LedgerEnd;
+      /** Its result, for later calls that join it. */
+      result?: string;
+    };
 
 /** A call whose outcome nobody knows, or the statement of a person on it. */
 export interface OpenOutcome {
@@ -72,4 +83,9 @@ export interface OpenOutcome {
   entries: readonly LedgerEntry[];
   /** The statement of a person; absent while nobody knows. */
   settled?: { ran: boolean; by: string; reason: string; at: number };
+}
+
+/** Returns the name under which a tool settles the outcome of a call. */
+export function settledBy(tool: string): string {
+  return `tool:${tool}`;
 }

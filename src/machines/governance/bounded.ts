@@ -1,8 +1,8 @@
 import { markOfCall } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
-import type { MeasuredLimit } from '../domain/ledger.ts';
+import type { FirstEffect, MeasuredLimit } from '../domain/ledger.ts';
 import type { Deferral, ToolCall } from '../domain/task.ts';
-import type { Bounds, CallLimit, Measured, SeenBounds } from './bounds.ts';
+import type { Bounds, CallLimit, Measured, MeasureInput, SeenBounds } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { boundName } from './rule-name.ts';
 import type { ToolRules } from './ruling.ts';
@@ -27,6 +27,30 @@ export function barrierOf(bounds: Bounds, { limits, first }: Measured): Barrier 
   const { callId, taskId, outcome } = first;
   const text = `denied as a repeat: call ${callId} of task ${taskId} has the same effect ${effect.key}, and its outcome is ${outcome}`;
   return { text, rule: effectRule(effect.name) };
+}
+
+/**
+ * Returns whether a caller may receive the result of an earlier call with the same effect: it has the same arguments, and the
+ * same caller requested it.
+ */
+export function isJoinable(
+  { call, requester }: Pick<MeasureInput, 'call' | 'requester'>,
+  first: FirstEffect,
+): boolean {
+  const [one, other] = [requester, first.requester];
+  const isSameCaller = one?.provider === other?.provider && one?.userId === other?.userId;
+  return isSameCaller && call.argsSha256 === first.argsSha256;
+}
+
+/** Returns the earlier call whose result the caller receives instead; `null` if the call runs or people are asked. */
+export function joinedBy(
+  asking: Pick<MeasureInput, 'call' | 'requester'>,
+  bounds: Bounds,
+  { first }: Measured,
+): (FirstEffect & { result: string }) | null {
+  if (deciding(bounds)?.repeat !== 'join' || first === null || !isJoinable(asking, first)) return null;
+  const { result } = first;
+  return result === undefined || first.outcome !== 'succeeded' ? null : { ...first, result };
 }
 
 /** Returns what the approvers of a held call saw of its limits and of an earlier equal effect. */
@@ -114,6 +138,7 @@ function limitRule(name: string): string {
   return boundName('limits', name);
 }
 
-function effectRule(name: string): string {
+/** Returns the name of the rule on an effect. */
+export function effectRule(name: string): string {
   return boundName('effects', name);
 }

@@ -58,6 +58,8 @@ export interface MeasureInput {
   bounds: Bounds;
   /** True if the call runs next unless it is over a limit or a repeat; then the ledger reserves in the same step. */
   reserves: boolean;
+  /** True if the caller can receive the result of an earlier call with the same effect. */
+  joins: boolean;
   /** What the approvers of the call saw; `null` if nobody was asked. */
   seen: SeenBounds | null;
   /** The approver who released it; absent for none. */

@@ -105,6 +105,8 @@ export type Verdict =
   /** The call cannot run as requested: its tool is unknown, or its arguments do not match the schema. */
   | { kind: 'misfit'; layer: Layer; text: string }
   | { kind: 'stepUp'; requiredAcr: string; text: string }
+  /** The call does not run, because an earlier one had the same effect: the caller receives the result of that one. */
+  | { kind: 'joined'; call: ToolCall; credential: null; result: string; text: string }
   | { kind: 'defer'; call: ToolCall; deferral: Deferral; credential: CredentialProvider | null };
 
 /** A verdict with the decisions of every evaluated layer. */

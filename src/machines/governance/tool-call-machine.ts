@@ -17,6 +17,7 @@ import {
 import {
   boundsIn,
   callToRun,
+  canJoin,
   noPolicy,
   otherCalls,
   type RedeemInput,
@@ -192,6 +193,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
         input: ({ context }) => measureInput(context, { reserves: false }),
         onDone: [
           { guard: withMeasured('isBarred'), target: 'ruled', actions: whenMeasured.barred },
+          { guard: withMeasured('isJoined'), target: 'ruled', actions: whenMeasured.joined },
           {
             guard: withMeasured('staysRememberable'),
             target: 'redeeming',
@@ -210,6 +212,7 @@ export const toolCallMachine = toolCallSetup.createMachine({
         input: ({ context }) => measureInput(context, { reserves: true }),
         onDone: [
           { guard: withMeasured('isBarred'), target: 'ruled', actions: whenMeasured.barred },
+          { guard: withMeasured('isJoined'), target: 'ruled', actions: whenMeasured.joined },
           { guard: withMeasured('isReserved'), target: 'ruled', actions: whenMeasured.reserved },
           { guard: 'isIdentified', target: 'ruled', actions: whenMeasured.held },
           { target: 'identifying', actions: whenMeasured.kept },
@@ -233,12 +236,15 @@ function measureInput(
     requester,
     bounds: boundsIn(rules),
     reserves,
+    joins: canJoin(context),
     seen: held?.isReleased === true ? seenBy(held.deferral) : null,
     ...(approver === undefined ? {} : { approver }),
   };
 }
 
-function withMeasured<Type extends 'isBarred' | 'isReserved' | 'staysRememberable'>(type: Type) {
+function withMeasured<Type extends 'isBarred' | 'isJoined' | 'isReserved' | 'staysRememberable'>(
+  type: Type,
+) {
   return {
     type,
     params: ({ event }: { event: { output: Measured } }) => event.output,

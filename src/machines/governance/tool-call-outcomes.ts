@@ -171,6 +171,7 @@ export const whenMeasured = {
       },
     },
   ],
+  joined: { type: 'join', params: ({ event }: MeasuredEvent) => event.output },
   reserved: [keepMeasured, allowed],
   held: [keepMeasured, ...held],
   failed: refusedBy('deny', 'defer', () => ({ refusal: unmeasured, took: 0 })),

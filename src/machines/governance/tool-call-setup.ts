@@ -16,7 +16,7 @@ import type {
 import { withRan } from '../domain/with-ran.ts';
 import type { JsonObject } from '../json.ts';
 import { unfilledPort } from '../unfilled-port.ts';
-import { barrierOf, needsPerson, tightenedByBounds } from './bounded.ts';
+import { barrierOf, effectRule, joinedBy, needsPerson, tightenedByBounds } from './bounded.ts';
 import type { Bounds, CallLimit, Measured, MeasureInput } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { needsNoOther } from './edited-approvals.ts';
@@ -295,6 +295,19 @@ export const toolCallSetup = setup({
       } as const,
       records: passed(context, 'defer'),
     })),
+    join: assign(({ context }, measured: Measured) => {
+      const call = callToRun(context);
+      const bounds = boundsIn(context.rules);
+      const { callId, taskId, result } = joinedBy(asking(context), bounds, measured) ?? unjoined;
+      const reason = `joined: call ${callId} of task ${taskId} had the same effect, and its result is returned`;
+      return {
+        verdict: { kind: 'joined', call, credential: null, result, text: reason } as const,
+        records: recorded(context, 'defer', {
+          ...{ layer: 'defer', decision: 'deny', reason, duration: 0 },
+          ...ruleNamed(effectRule(bounds.effect?.name ?? '')),
+        }),
+      };
+    }),
     allow: assign(({ context }, { reason, facts = [] }: Allowance) => ({
       verdict: {
         kind: 'allow',
@@ -331,6 +344,8 @@ export const toolCallSetup = setup({
     isBarred: ({ context: { rules } }, measured: Measured) =>
       barrierOf(boundsIn(rules), measured) !== null,
     isReserved: (_, { reserved }: Measured) => reserved !== null,
+    isJoined: ({ context }, measured: Measured) =>
+      canJoin(context) && joinedBy(asking(context), boundsIn(context.rules), measured) !== null,
     isIdentified: ({ context }) => context.presented.runsSha256 !== null,
     hasGrant: (_, grant: UsedGrant | null) => grant !== null,
     hasGrantWithBounds: ({ context }, grant: UsedGrant | null) =>
@@ -380,7 +395,18 @@ export function boundsIn({ bounds = unbounded }: Pick<ToolRules, 'bounds'>): Bou
   return bounds;
 }
 
+const unjoined = { callId: '', taskId: '', result: '' };
+
 const unbounded: Bounds = { limits: [], effect: null };
+
+function asking(context: ToolCallContext): Pick<MeasureInput, 'call' | 'requester'> {
+  return { call: callToRun(context), requester: context.requester };
+}
+
+/** A program that runs its calls itself receives no results. */
+export function canJoin({ rules, task }: ToolCallContext): boolean {
+  return rules.bounds?.effect?.repeat === 'join' && task.surface !== 'hold';
+}
 
 /** Returns a call with what the ledger reserved for it. */
 function withReserved(call: ToolCall, measured: Measured | null): ToolCall {

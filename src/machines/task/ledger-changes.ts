@@ -1,12 +1,19 @@
 import type { LedgerChange, LedgerEnd } from '../domain/ledger.ts';
-import type { RanCall, Task } from '../domain/task.ts';
+import type { Exchange, RanCall, Task } from '../domain/task.ts';
 import { ranInRun } from './ran-calls.ts';
 
 /** A task, and the call whose start is on disk but not its end. */
 export interface LedgerVersion {
   task: Task;
   startedCall: string | null;
+  /** The calls of the run that ended, with their results; absent if they are not known. */
+  exchanges?: readonly Exchange[];
 }
+
+type EndedCall = Extract<LedgerChange, { type: 'ended' }>;
+
+/** Maximum length of a result that later calls can join, in UTF-16 units. */
+const longestResult = 65_536;
 
 /**
  * Returns what a change of a task changes in the ledger: the calls that may run from now on, and those that ended; `null`
@@ -21,7 +28,9 @@ export function ledgerChanges(before: LedgerVersion | null, after: LedgerVersion
     const isOver = earlier !== undefined && before !== null && endOf(earlier, before) === end;
     return [
       ...(earlier === undefined ? startOf(call) : []),
-      ...(end === null || isOver ? [] : endedAs(call, end, isOpen(earlier, before))),
+      ...(end === null || isOver
+        ? []
+        : endedAs(call, end, isOpen(earlier, before)).map((one) => withResult(one, call, after))),
     ];
   });
   // A task may omit calls of earlier runs; it omits a call that was running only if the call did not run.
@@ -43,9 +52,22 @@ function endedAs(
   { callId, tool, argsSha256, reserved }: RanCall,
   end: LedgerEnd,
   wasUnknown: boolean,
-): LedgerChange[] {
+): EndedCall[] {
   if (reserved === undefined && end !== 'unknown' && !wasUnknown) return [];
   return [{ type: 'ended', callId, tool, argsSha256, end }];
+}
+
+/** Adds the result of a call that later calls can join. */
+function withResult(
+  change: EndedCall,
+  { callId, reserved = [] }: RanCall,
+  { exchanges = [] }: LedgerVersion,
+): EndedCall {
+  const isJoinable = reserved.some((entry) => entry.kind === 'effect' && entry.joins === true);
+  const exchange = isJoinable ? exchanges.findLast(({ call }) => call.id === callId) : undefined;
+  if (exchange === undefined || exchange.failed === true) return change;
+  const { result } = exchange;
+  return result.length > longestResult ? change : { ...change, result };
 }
 
 function isOpen(call: RanCall | undefined, version: LedgerVersion | null): boolean {

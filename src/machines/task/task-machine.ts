@@ -143,6 +143,11 @@ export const taskMachine = taskSetup.createMachine({
                 actions: whenRuled.misfitForModel,
               },
               {
+                guard: withOutput('isJoined'),
+                target: 'executing.recording',
+                actions: whenRuled.joined,
+              },
+              {
                 guard: withOutput('isRuledOut'),
                 target: '#task.failed',
                 actions: whenRuled.refused,

@@ -205,6 +205,12 @@ export const taskSetup = setup({
         run: withCallOutcome(context.run, currentCall(context).id, { kind: 'neverRan' }),
       };
     }),
+    keepJoined: assign(({ context }, ruling: Ruling) =>
+      endCall(context, {
+        result: ruling.kind === 'joined' ? ruling.result : '',
+        at: context.now,
+      }),
+    ),
     keepRejection: assign(({ context }, { at }: DecisionAttempt) =>
       endCall(context, { result: failureOf.rejected(context).text, at }),
     ),
@@ -257,6 +263,7 @@ export const taskSetup = setup({
       limitReached(spent, run.limits, busy) === 'time',
     isMisfitForModel: ({ context }, { kind }: Ruling) =>
       kind === 'misfit' && context.run.onToolError === 'return',
+    isJoined: (_, { kind }: Ruling) => kind === 'joined',
     isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'misfit' || kind === 'stepUp',
     needsApproval: (_, { kind }: Ruling) => kind === 'defer',
     runsElsewhere: ({ context }) => context.run.hold !== undefined,

@@ -49,7 +49,7 @@ export interface GovernPorts {
   /** Uses a grant that covers a call; no call is covered when absent. */
   redeem?: (asked: RedeemInput) => Promise<UsedGrant | null>;
   /** Compares a call with its limits and earlier equal effects; without it, a call with limits is denied. */
-  measure?: (asked: MeasureInput) => Promise<Measured>;
+  measure?: (asked: MeasureInput, signal: AbortSignal) => Promise<Measured>;
   /** Attributes the requests of an actor to their run; unattributed when absent. */
   attribute?: <Output, Input extends { taskId: string }>(
     logic: PromiseActorLogic<Output, Input>,
@@ -233,7 +233,7 @@ export function createGovern(ports: GovernPorts) {
   const measure = fromPromise<MeasuredCall, MeasureInput>(async ({ input, signal }) => {
     try {
       if (ports.measure === undefined) throw new Error('there is no ledger');
-      return { ...(await ports.measure(input)), heldAs: ids.next() };
+      return { ...(await ports.measure(input, signal)), heldAs: ids.next() };
     } catch (error) {
       if (!signal.aborted) failed(error, input.call, 'the limits of the call could not be read');
       throw error;

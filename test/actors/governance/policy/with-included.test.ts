@@ -124,7 +124,7 @@ function ruleOn(policy: Policy, args: JsonObject, requester: Caller | null): Pro
   return toPromise(createActor(logic, { input }).start());
 }
 
-const rank = { allow: 0, defer: 1, stepUp: 2, misfit: 3, deny: 3 };
+const rank = { allow: 0, defer: 1, stepUp: 2, misfit: 3, deny: 3, joined: 3 };
 
 const args = fc.record(
   { amount: fc.constantFrom(1, 4, 5, 9), note: fc.constantFrom('a4', 'b', 'c7') },
