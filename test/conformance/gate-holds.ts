@@ -23,7 +23,7 @@ export function gateHolds(program: string, args: readonly string[]): HoldsAdapte
     name: 'Holdpoint',
     features: [
       ...(['callers', 'approvers', 'fourEyes', 'approver', 'note', 'edit', 'digest'] as const),
-      ...(['claim', 'schema', 'tools'] as const),
+      ...(['claim', 'schema', 'tools', 'notRun', 'limit', 'limitAsks', 'effect'] as const),
     ],
     expiresWithin: 3_000,
     ask: ({ soon, by, tool, ...call }) =>

@@ -4,7 +4,10 @@ export type Arguments = Record<string, unknown>;
 /** The people of the checks: rita asks, ann and ben may decide, eve may neither decide nor see the calls of rita. */
 export type Person = 'rita' | 'ann' | 'ben' | 'eve';
 
-/** A call to hold. The checks name only the tool `pay`, apart from another tool `refund` and one that no rule names, `unlisted`. */
+/**
+ * A call to hold. The checks name only the tool `pay`, apart from another tool `refund` and one that no rule names, `unlisted`; and
+ * `spend`, `spend_more` and `send` for limits and effects.
+ */
 export interface AskedCall {
   key: string;
   tool: string;
@@ -63,7 +66,8 @@ export interface HoldDecision {
 
 /** The end of a call as its program reports it. */
 export interface HoldOutcome {
-  status: 'succeeded' | 'failed';
+  /** `not_run` only with the feature `notRun`. */
+  status: 'succeeded' | 'failed' | 'not_run';
   error?: string;
 }
 
@@ -88,7 +92,15 @@ export type Feature =
   /** It checks the form of a call. */
   | 'schema'
   /** A rule decides which tools may be held, and `unlisted` is in none. */
-  | 'tools';
+  | 'tools'
+  /** A program may report that a call did not run. */
+  | 'notRun'
+  /** `spend` is allowed while its `amount`, a number, adds up to at most 100 for each `account` of a day, and denied beyond. */
+  | 'limit'
+  /** `spend_more` is such a tool, whose calls beyond the limit wait for a person. */
+  | 'limitAsks'
+  /** `send` is allowed, and a call with the `order` of another that runs or has succeeded waits for a person. */
+  | 'effect';
 
 /**
  * An implementation of holds, as the checks use it. Only `name`, `ask` and `read` are required; the checks that need more are reported

@@ -13,6 +13,8 @@ export const holdGroups = [
   'fail closed',
   'people',
   'outcome',
+  'limits',
+  'effects',
 ] as const;
 
 export type HoldGroup = (typeof holdGroups)[number];

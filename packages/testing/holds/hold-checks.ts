@@ -2,8 +2,10 @@ import type { HoldCheck } from './check.ts';
 import { bindingChecks } from './checks/binding.ts';
 import { closedChecks } from './checks/closed.ts';
 import { decisionChecks } from './checks/decisions.ts';
+import { effectChecks } from './checks/effects.ts';
 import { expiryChecks } from './checks/expiry.ts';
 import { idempotencyChecks } from './checks/idempotency.ts';
+import { limitChecks } from './checks/limits.ts';
 import { outcomeChecks } from './checks/outcomes.ts';
 import { peopleChecks } from './checks/people.ts';
 import { raceChecks } from './checks/races.ts';
@@ -21,4 +23,6 @@ export const holdChecks: readonly HoldCheck[] = [
   ...closedChecks,
   ...peopleChecks,
   ...outcomeChecks,
+  ...limitChecks,
+  ...effectChecks,
 ];

@@ -94,6 +94,8 @@ export class LiveTask {
   readonly #measures: RunMeasures;
   #crashed = false;
   #isClaimed = false;
+  /** The call for which the ledger reserved, until its start is on disk. */
+  #reserved: string | null = null;
   /** The pending write, collected before the actor stopped. */
   #sealed: (() => TaskWrite) | null = null;
   /** The error of a lost change; afterwards the task is never saved again. */
@@ -191,6 +193,11 @@ export class LiveTask {
   /** True while a commit is pending. */
   get isSaving(): boolean {
     return this.#saving !== null;
+  }
+
+  /** Stores that the ledger reserved for a call, which must start or give it back. */
+  reserved(callId: string): void {
+    this.#reserved = callId;
   }
 
   /** Registers a message with the next commit, so that it is recognised when it is sent again. */
@@ -301,6 +308,7 @@ export class LiveTask {
         () => this.#committedTo(saving),
         (error: unknown) => {
           this.#lost ??= error instanceof Error ? error : new Error(String(error));
+          this.#giveBack();
           this.#ports.onLost(this, this.#lost);
           throw error;
         },
@@ -356,6 +364,12 @@ export class LiveTask {
     };
   }
 
+  /** A call that did not start counts for no limit. */
+  #giveBack(): void {
+    if (this.#reserved !== null) this.#ports.store.ledger.forget(this.#reserved);
+    this.#reserved = null;
+  }
+
   #committedTo(saving: Promise<void>): void {
     if (this.#saving === saving) this.#saving = null;
     if (this.#pending === null || this.#pending.task.revision === this.#revision) return;
@@ -367,6 +381,8 @@ export class LiveTask {
     this.#committed = task;
     this.#startedCall = startedCall;
     this.#revision = task.revision;
+    if (task.ran?.some(({ callId }) => callId === this.#reserved)) this.#reserved = null;
+    if (isFinal(task.state) || task.state === 'deferred') this.#giveBack();
     try {
       this.#ports.onCommitted(this, { task, before, passed });
     } finally {

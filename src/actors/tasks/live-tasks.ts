@@ -91,6 +91,7 @@ export class LiveTasks {
       find,
       createTaskLogic({
         ...options,
+        ledger: store.ledger,
         live,
         hasEnded: (id) => this.#hasEnded(id),
         onProgress: (id, progress) => watchers.progressed(id, progress),

@@ -24,11 +24,14 @@ import {
 import type { Clock } from '../ports/clock.ts';
 import type { EgressScope, ScopedOutbound } from '../ports/egress.ts';
 import type { Ids } from '../ports/ids.ts';
+import type { Ledger } from '../ports/ledger.ts';
 import type { Log } from '../ports/log.ts';
 import type { LanguageModel } from '../ports/model.ts';
 import type { RemoteCalls, Tool, ToolProgress } from '../ports/tool.ts';
+import type { AgentEntity } from '../records/records.ts';
 import { type AcceptPorts, createAccept } from './effects/accept-calls.ts';
 import { createIssueCredential } from './effects/issue-credential.ts';
+import { createMeasure } from './effects/measure-call.ts';
 import { createRunTool } from './effects/run-tool.ts';
 import { createThink } from './effects/think.ts';
 import type { LiveTask } from './live-task.ts';
@@ -56,6 +59,10 @@ export interface TaskLogicPorts {
   waits: WaitingLimit;
   sessions: Pick<Sessions, 'ran' | 'history'>;
   remembering: Pick<Remembering, 'redeem'>;
+  /** The calls that count for limits, and the effects of calls. */
+  ledger: Ledger;
+  /** Envelope keys of every audit event of the agent. */
+  envelope: AgentEntity;
   /** Calls that other programs continue; `null` if none does. */
   remote?: RemoteCalls | null;
   hasEnded: (id: string) => Promise<boolean>;
@@ -86,6 +93,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
     const { run } = actor.getSnapshot().context;
     return whenReachable(() => read(run), { clock, signal });
   };
+  const measure = createMeasure({ ...ports, outbound: egress });
   const accepting: AcceptPorts = {
     ids,
     clock,
@@ -102,6 +110,11 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         log,
         attribute: served,
         redeem: (asked) => remembering.redeem(asked),
+        measure: async (asked, signal) => {
+          const measured = await measure(asked, signal);
+          if (measured.reserved !== null) live(asked.taskId).reserved(asked.call.id);
+          return measured;
+        },
         ranInSession: (id, signal) => ofSession((run) => sessions.ran(run), id, signal),
         historyOf: (id, signal) => ofSession((run) => sessions.history(run), id, signal),
       }),

@@ -44,6 +44,7 @@ describe('the checks of holds', () => {
           ...['keeps-claim', 'keeps-cancellation', 'keeps-outcome', 'decision-cut-off'],
           'deadline-while-down',
         ],
+        ...{ limits: ['kill'], effects: ['kill'] },
       },
     ],
     [

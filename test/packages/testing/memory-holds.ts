@@ -32,6 +32,19 @@ export const faults = [
   'keeps the last outcome',
   'reads any word as approval',
   'names the first approver',
+  'has no limits',
+  'allows nothing',
+  'adds in binary',
+  'counts late',
+  'counts all accounts together',
+  'counts denied calls',
+  'counts each request',
+  'adds every amount',
+  'forgets failed calls',
+  'counts calls that did not run',
+  'counts rejected calls',
+  'knows only running effects',
+  'keeps failed effects',
 ] as const;
 
 export type Fault = (typeof faults)[number];
@@ -56,6 +69,7 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
   readonly features = [
     ...(['callers', 'approvers', 'fourEyes', 'approver', 'note', 'edit'] as const),
     ...(['digest', 'claim', 'schema', 'tools'] as const),
+    ...(['notRun', 'limit', 'limitAsks', 'effect'] as const),
   ];
   readonly expiresWithin = 1_000;
   readonly #faults: ReadonlySet<Fault>;
@@ -103,10 +117,13 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
     }
     if (row === undefined) {
       const isRepeated = this.#has('finds the key too late') && this.#rows.has(id);
+      if (this.#has('counts late')) await soonAfter();
+      const status = this.#statusOf(call);
+      if (this.#has('counts late')) await soonAfter();
       row = {
-        ...{ id: isRepeated ? `${id}-${Math.random()}` : id, status: 'pending', call, args },
+        ...{ id: isRepeated ? `${id}-${Math.random()}` : id, status, call, args },
         ...{ digest: canonical(args), deadline: this.#now + (soon ? this.expiresWithin : day) },
-        ...{ isTaken: false, outcome: null, note: null, approver: null },
+        ...{ isTaken: status === 'allowed', outcome: null, note: null, approver: null },
       };
       this.#save(row);
     } else if (!this.#has('compares no arguments') && !isSame(row.call, call)) return refused;
@@ -179,6 +196,48 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
     return undefined;
   }
 
+  /** The answer of limits and effects to a new call. */
+  #statusOf({ tool, args }: AskedCall): Hold['status'] {
+    if (tool === 'send') return this.#isRepeat(args) ? 'pending' : 'allowed';
+    if (tool !== 'spend' && tool !== 'spend_more') return 'pending';
+    if (this.#has('has no limits')) return 'allowed';
+    const beyond = tool === 'spend' ? 'denied' : 'pending';
+    const { amount } = args;
+    const isMeasured = typeof amount === 'number' && amount >= 0;
+    if (!isMeasured && !this.#has('adds every amount')) return beyond;
+    const used = this.#counted(tool, args).reduce((sum, row) => sum + centsOf(row.args), 0);
+    const isWithin = this.#has('adds in binary')
+      ? this.#counted(tool, args).reduce((sum, row) => sum + Number(row.args['amount']), 0) +
+          Number(amount) <
+        100
+      : used + centsOf(args) <= 10_000;
+    return isWithin && !this.#has('allows nothing') ? 'allowed' : beyond;
+  }
+
+  /** The calls that count for a limit. */
+  #counted(tool: string, { account }: Arguments): Row[] {
+    return [...this.#rows.values()].filter(({ call, status, outcome }) => {
+      const isSame = this.#has('counts all accounts together') || call.args['account'] === account;
+      if (call.tool !== tool || !isSame) return false;
+      if (outcome?.status === 'not_run') return this.#has('counts calls that did not run');
+      if (outcome?.status === 'failed') return !this.#has('forgets failed calls');
+      if (status === 'denied') return this.#has('counts denied calls');
+      if (status === 'rejected') return this.#has('counts rejected calls');
+      return status === 'allowed' || status === 'approved';
+    });
+  }
+
+  #isRepeat({ order }: Arguments): boolean {
+    if (this.#has('has no limits')) return false;
+    if (this.#has('allows nothing')) return true;
+    return [...this.#rows.values()].some(({ call, status, outcome }) => {
+      if (call.tool !== 'send' || status !== 'allowed' || call.args['order'] !== order)
+        return false;
+      if (outcome?.status === 'failed') return this.#has('keeps failed effects');
+      return outcome === null || !this.#has('knows only running effects');
+    });
+  }
+
   #has(fault: Fault): boolean {
     return this.#faults.has(fault);
   }
@@ -215,6 +274,11 @@ export class MemoryHolds implements Required<Omit<HoldsAdapter, 'runs'>> {
 
 function isSame(one: AskedCall, other: AskedCall): boolean {
   return one.tool === other.tool && canonical(one.args) === canonical(other.args);
+}
+
+/** The amount of a call in hundredths. */
+function centsOf({ amount }: Arguments): number {
+  return Math.round(Number(amount) * 100);
 }
 
 /** Resolves after other requests of this moment were read. */

@@ -1,7 +1,8 @@
-import { settledBy } from '../../../machines/domain/ledger.ts';
+import { type FirstEffect, settledBy } from '../../../machines/domain/ledger.ts';
 import { isJoinable } from '../../../machines/governance/bounded.ts';
 import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
 import { isJsonObject, type JsonObject } from '../../../machines/json.ts';
+import { deadline } from '../../deadline.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ToolOutbound } from '../../ports/egress.ts';
@@ -9,6 +10,7 @@ import type { Ids } from '../../ports/ids.ts';
 import type { Ledger, Settlement } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Tool } from '../../ports/tool.ts';
+import type { AgentEntity } from '../../records/records.ts';
 import { rest } from '../../rest.ts';
 
 export interface MeasurePorts {
@@ -19,8 +21,8 @@ export interface MeasurePorts {
   clock: Clock;
   ids: Ids;
   log: Log;
-  /** Builds the event of a settlement. */
-  eventOf: (taskId: string, callId: string, settled: Settlement) => AuditEvent;
+  /** Envelope keys of every audit event of the agent. */
+  envelope: AgentEntity;
 }
 
 /** Interval in milliseconds in which a call that can join an earlier one looks for its end. */
@@ -48,8 +50,7 @@ export function createMeasure(ports: MeasurePorts) {
         if (ran === null) return measured;
         const reason = `${reconcile} answered ran: ${ran}`;
         const settled = { ran, by: settledBy(reconcile), reason, at: clock.now() };
-        const event = ports.eventOf(first.taskId, first.callId, settled);
-        await ledger.settle(first.callId, settled, event);
+        await ledger.settle(first.callId, settled, settledEvent(ports, first, settled));
       } else if (asked.joins && first.outcome === 'running' && isJoinable(asked, first)) {
         await rest(lookEvery, clock, signal);
         signal.throwIfAborted();
@@ -60,6 +61,17 @@ export function createMeasure(ports: MeasurePorts) {
   };
 }
 
+function settledEvent(
+  { envelope, clock }: MeasurePorts,
+  { taskId, callId, argsSha256, key }: FirstEffect,
+  { ran, by, reason }: Settlement,
+): AuditEvent {
+  const ts = new Date(clock.now()).toISOString();
+  const call = { call_id: callId, args_sha256: argsSha256 };
+  const fields = { ...call, ran, by, reason, method: 'reconcile', effects: [key] };
+  return { ...envelope, ts, task_id: taskId, event: 'limit_settled', fields };
+}
+
 /** Returns whether the earlier call ran, by the tool that finds out; `null` if it gives no answer. */
 async function ranBy(
   name: string,
@@ -68,11 +80,13 @@ async function ranBy(
   signal: AbortSignal,
 ): Promise<boolean | null> {
   const tool = tools.get(name);
-  const late = new AbortController();
-  const timer = clock.setTimeout(() => late.abort(), reconcileWithin);
+  const late = deadline(clock, reconcileWithin);
+  const args = tool === undefined ? {} : namedArguments(tool, call.args);
   try {
     if (tool === undefined) throw new Error(`unknown tool: ${name}`);
-    const answer = await tool.run(namedArguments(tool, call.args), {
+    const misfit = tool.check?.(args) ?? null;
+    if (misfit !== null) throw new Error(misfit);
+    const answer = await tool.run(args, {
       ...{ taskId, callId: ids.next(), correlationId: taskId, tags: {}, credential: null },
       signal: AbortSignal.any([signal, late.signal]),
       ...(outbound === null ? {} : { outbound }),
@@ -84,7 +98,7 @@ async function ranBy(
     if (!signal.aborted) log.error({ error, tool: name }, 'limits: no answer whether a call ran');
     return null;
   } finally {
-    clock.clearTimeout(timer);
+    late.clear();
   }
 }
 
