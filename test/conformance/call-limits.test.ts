@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { ServiceSettings } from '../helpers/agent-folder.ts';
+import { startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+
+const refund = {
+  type: 'object',
+  properties: { order_id: { type: 'string' }, amount: { type: 'number' } },
+  required: ['order_id', 'amount'],
+};
+
+const to = 'channel:console:*';
+
+const daily = { tools: ['issue_refund'], amount: 'args.amount', per: '24h', max: 5000 };
+
+/** Starts a gate with these rules that is closed after the test. */
+function startGate(security: object): Promise<TestAgent> {
+  const gate = { tools: { issue_refund: { schema: refund } }, outcome_within: '2h' };
+  return startTestAgent({ gate, security } as ServiceSettings);
+}
+
+let asked = 0;
+
+/** Asks for a refund in a session of its own. */
+function ask(agent: TestAgent, amount: unknown, order = `A-${(asked += 1)}`) {
+  const session = `s-${(asked += 1)}`;
+  const call = { tool: 'issue_refund', args: { order_id: order, amount } };
+  return agent.post('/holds', { key: session, session, ...call });
+}
+
+const decide = (agent: TestAgent, id: string, decision = 'approve') =>
+  agent.post(`/holds/${id}/decisions`, { decision, note: '' });
+
+const countOf = (answers: { body: { status: string } }[]) =>
+  Object.fromEntries(
+    Object.entries(Object.groupBy(answers, ({ body }) => body.status)).map(([status, all]) => [
+      status,
+      all?.length,
+    ]),
+  );
+
+describe('a limit that denies', () => {
+  const limits = { refunds_a_day: { ...daily, over: 'deny' } };
+
+  it('lets only as many calls at once run as fit, and logs each', async () => {
+    const agent = await startGate({ limits });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(agent, 2000)));
+    expect(countOf(answers)).toEqual({ allowed: 2, denied: 8 });
+    const denied = answers.find(({ body }) => body.status === 'denied');
+    expect(denied?.body.reason).toBe(
+      'denied by the limit refunds_a_day: the call would exceed its maximum of 5000',
+    );
+    expect(agent.audit(denied?.body.hold_id).map(({ event }) => event)).toContain('limit_reached');
+    const allowed = answers.find(({ body }) => body.status === 'allowed');
+    expect(
+      agent.audit(allowed?.body.hold_id).find(({ event }) => event === 'limit_reserved')?.fields,
+    ).toMatchObject({ limits: [{ name: 'refunds_a_day', amount: '2000' }] });
+  });
+
+  it('gives back what a call reserved that did not run, and counts a failed one', async () => {
+    const agent = await startGate({ limits });
+    const first = await ask(agent, 5000);
+    await agent.post(`/holds/${first.body.hold_id}/outcome`, { status: 'not_run' });
+    const second = await ask(agent, 5000);
+    await agent.post(`/holds/${second.body.hold_id}/outcome`, { status: 'failed', error: 'x' });
+    const third = await ask(agent, 1);
+    expect([first, second, third].map(({ body }) => body.status)).toEqual([
+      'allowed',
+      'allowed',
+      'denied',
+    ]);
+    expect(agent.audit(first.body.hold_id).map(({ event }) => event)).toContain('limit_returned');
+  });
+
+  it('denies the second of two approved calls that together exceed it', async () => {
+    const defer = { enabled: true, tools: { issue_refund: { to, timeout: '1h' } } };
+    const agent = await startGate({ defer, limits });
+    const held = [await ask(agent, 3000), await ask(agent, 3000)];
+    const ids = held.map(({ body }) => body.hold_id);
+    await Promise.all(ids.map((id) => decide(agent, id)));
+    const ended = await Promise.all(ids.map((id) => agent.get(`/holds/${id}`)));
+    expect(countOf(ended)).toEqual({ approved: 1, denied: 1 });
+  });
+
+  it('denies an amount that cannot be added', async () => {
+    const agent = await startGate({ limits });
+    const answers = [await ask(agent, -1), await ask(agent, 123_456_789_012_345_680)];
+    expect(countOf(answers)).toEqual({ denied: 2 });
+    expect(countOf([await ask(agent, 5000)])).toEqual({ allowed: 1 });
+  });
+});
+
+describe('a limit that asks', () => {
+  const limits = { refunds_a_day: { ...daily, to, timeout: '1h' } };
+
+  it('holds calls beyond it, shows what is used, and runs one that its approver releases', async () => {
+    const agent = await startGate({ limits });
+    await ask(agent, 4900);
+    const { body } = await ask(agent, 200);
+    expect(body.status).toBe('pending');
+    const [waiting] = (await agent.get('/deferrals')).body.deferrals;
+    expect(waiting.limits).toEqual([
+      expect.objectContaining({ name: 'refunds_a_day', over: true }),
+    ]);
+    expect((await decide(agent, body.hold_id)).status).toBe(200);
+    expect((await agent.get(`/holds/${body.hold_id}`)).body.status).toBe('approved');
+    expect((await ask(agent, 1)).body.status).toBe('pending');
+  });
+
+  it('asks again about an approved call if the limit was reached after its approver looked', async () => {
+    const defer = { enabled: true, tools: { issue_refund: { to, timeout: '1h' } } };
+    const agent = await startGate({ defer, limits });
+    const [one, other] = [await ask(agent, 3000), await ask(agent, 3000)];
+    await decide(agent, one.body.hold_id);
+    await decide(agent, other.body.hold_id);
+    expect((await agent.get(`/holds/${other.body.hold_id}`)).body.status).toBe('pending');
+    const [waiting] = (await agent.get('/deferrals')).body.deferrals;
+    expect(waiting).toMatchObject({ task_id: other.body.hold_id, limits: [{ over: true }] });
+    await decide(agent, other.body.hold_id);
+    expect((await agent.get(`/holds/${other.body.hold_id}`)).body.status).toBe('approved');
+  });
+});
+
+describe('an effect', () => {
+  const effect = { key: 'refund:{args.order_id}', to, timeout: '1h' };
+
+  it('is held when another session asks for it again, and the approver sees the first call', async () => {
+    const agent = await startGate({ effects: { issue_refund: effect } });
+    const first = await ask(agent, 10, 'A-2001');
+    const second = await ask(agent, 10, 'A-2001');
+    expect([first, second].map(({ body }) => body.status)).toEqual(['allowed', 'pending']);
+    const [waiting] = (await agent.get('/deferrals')).body.deferrals;
+    expect(waiting.first).toMatchObject({ task_id: first.body.hold_id, key: 'refund:A-2001' });
+  });
+
+  it('is denied with the name of the first call, at ten requests at once', async () => {
+    const agent = await startGate({ effects: { issue_refund: { ...effect, repeat: 'deny' } } });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(agent, 10, 'A-2002')));
+    expect(countOf(answers)).toEqual({ allowed: 1, denied: 9 });
+    const first = answers.find(({ body }) => body.status === 'allowed')?.body.hold_id;
+    const denied = answers.find(({ body }) => body.status === 'denied');
+    expect(denied?.body.reason).toContain(`of task ${first} has the same effect refund:A-2002`);
+  });
+
+  it('is free again after a failed call', async () => {
+    const agent = await startGate({ effects: { issue_refund: effect } });
+    const { body } = await ask(agent, 10, 'A-2003');
+    await agent.post(`/holds/${body.hold_id}/outcome`, { status: 'failed', error: 'no account' });
+    expect((await ask(agent, 10, 'A-2003')).body.status).toBe('allowed');
+  });
+});
