@@ -35,7 +35,7 @@ export function aMeasure(
     call: { id, tool: 'refund', args: {}, argsSha256: 'a'.repeat(64) },
     requester: { provider: 'sso', userId: 'rita' },
     bounds: { limits, effect },
-    ...{ reserves: true, seen: null },
+    ...{ reserves: true, joins: false, seen: null },
     ...overrides,
   };
 }

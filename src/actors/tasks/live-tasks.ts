@@ -31,7 +31,10 @@ import { Upkeep } from './upkeep.ts';
 import type { Watchers } from './watchers.ts';
 
 export interface LiveTasksOptions
-  extends Omit<TaskLogicPorts, 'live' | 'hasEnded' | 'onProgress' | 'onToolProgress' | 'speak'> {
+  extends Omit<
+    TaskLogicPorts,
+    'ledger' | 'live' | 'hasEnded' | 'onProgress' | 'onToolProgress' | 'speak'
+  > {
   store: TaskStore;
   envelope: LiveTaskPorts['envelope'];
   /** Captures contents for the audit log; absent if disabled. */

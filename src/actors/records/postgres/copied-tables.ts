@@ -140,7 +140,7 @@ export const copiedTables: readonly CopiedTable[] = [
     columns: {
       ...{ position: bigint, kind: text, name: text, key: text, call_id: text, task_id: text },
       ...{ tool: text, args_sha256: text, requester: text, approver: text, amount: text },
-      ...{ at: bigint, until: bigint, state: text, settled: text },
+      ...{ at: bigint, until: bigint, state: text, settled: text, result: text },
     },
   },
   {

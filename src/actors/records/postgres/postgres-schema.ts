@@ -200,6 +200,7 @@ const ledger = `
     until BIGINT,
     state TEXT NOT NULL,
     settled TEXT,
+    result TEXT,
     ends_at BIGINT
   );
   CREATE INDEX ledger_by_limit ON ledger (name, key, at, state, amount) WHERE kind = 'limit';

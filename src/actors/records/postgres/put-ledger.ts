@@ -66,9 +66,9 @@ function startedRows({ callId, entries, approver }: Started) {
 
 function endsOf({ ledger = [], task }: TaskChange) {
   const ends = ledger.filter((change): change is Ended => change.type === 'ended');
-  return ends.map(({ callId, tool, argsSha256, end }) => ({
+  return ends.map(({ callId, tool, argsSha256, end, result }) => ({
     ...{ call_id: callId, task_id: task.id, tool, args_sha256: argsSha256, at: task.changedAt },
-    ...{ requester: requesterOf(task.requester), end },
+    ...{ requester: requesterOf(task.requester), end, result: result ?? null },
   }));
 }
 
@@ -82,7 +82,7 @@ const start = `UPDATE ledger SET state = 'running', ends_at = NULL,
 function endAll(ended: ReturnType<typeof endsOf>): Statement[] {
   const values = [parameterOf(ended), ended.map(({ call_id: id }) => id)];
   const rows = `json_to_recordset($1::text::json) AS x(call_id text, task_id text, tool text,
-    args_sha256 text, at bigint, requester text, "end" text)`;
+    args_sha256 text, at bigint, requester text, "end" text, result text)`;
   const ofCall = 'l.call_id = ANY($2::text[]) AND l.call_id = x.call_id';
   const isSettled = `EXISTS (SELECT 1 FROM ledger AS o WHERE o.call_id = x.call_id
     AND o.kind = 'outcome' AND o.state = 'settled')`;
@@ -95,7 +95,8 @@ function endAll(ended: ReturnType<typeof endsOf>): Statement[] {
       values,
     },
     {
-      text: `UPDATE ledger AS l SET state = x."end", ends_at = NULL FROM ${rows}
+      text: `UPDATE ledger AS l SET state = x."end", ends_at = NULL,
+          result = CASE l.kind WHEN 'effect' THEN x.result END FROM ${rows}
         WHERE ${ofCall} AND x."end" <> 'not_run' AND l.kind IN ('limit', 'effect')
           AND CASE WHEN ${isSettled} THEN x."end" = 'succeeded' ELSE ${isOpen} END`,
       values,

@@ -188,7 +188,7 @@ export class SqliteLedger implements Ledger {
   }
 
   #end(
-    { callId, tool, argsSha256, end }: Extract<LedgerChange, { type: 'ended' }>,
+    { callId, tool, argsSha256, end, result }: Extract<LedgerChange, { type: 'ended' }>,
     { id, requester, changedAt }: TaskChange['task'],
   ): void {
     this.#pending.drop(callId);
@@ -196,7 +196,9 @@ export class SqliteLedger implements Ledger {
     const outcome = rows.find(({ kind }) => kind === 'outcome');
     const isSettled = outcome?.state === 'settled';
     for (const row of rows) {
-      if (row.kind !== 'outcome') this.#put(row, stateAfter(row.state, end, isSettled));
+      if (row.kind === 'outcome') continue;
+      this.#put(row, stateAfter(row.state, end, isSettled));
+      if (row.kind === 'effect' && result !== undefined) this.#sql.keep.run(result, row.position);
     }
     if (end === 'unknown' && outcome === undefined) {
       this.#insert(
@@ -296,6 +298,7 @@ function prepare(database: DatabaseSync) {
     insert: sql(`INSERT INTO ledger (${ledgerColumns.join(', ')})
       VALUES (${ledgerColumns.map(() => '?').join(', ')})`),
     update: sql('UPDATE ledger SET state = ? WHERE position = ?'),
+    keep: sql('UPDATE ledger SET result = ? WHERE position = ?'),
     delete: sql('DELETE FROM ledger WHERE position = ?'),
     ofCall: sql('SELECT * FROM ledger WHERE call_id = ? ORDER BY position'),
     first: sql(`SELECT * FROM ledger WHERE kind = 'effect' AND key = ? AND at > ? AND call_id <> ?

@@ -213,7 +213,8 @@ const ledger = `
     at INTEGER NOT NULL,
     until INTEGER,
     state TEXT NOT NULL,
-    settled TEXT
+    settled TEXT,
+    result TEXT
   );
   CREATE INDEX ledger_by_limit ON ledger (name, key, at, state, amount) WHERE kind = 'limit';
   CREATE INDEX ledger_by_effect ON ledger (key, at) WHERE kind = 'effect';

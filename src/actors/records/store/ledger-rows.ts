@@ -43,12 +43,14 @@ export interface LedgerRow {
   state: LedgerState;
   /** The statement of a person as JSON. */
   settled: string | null;
+  /** The result of a call that later calls can join. */
+  result: string | null;
 }
 
 /** The columns of the ledger, in the order of its table. */
 export const ledgerColumns = [
   ...['kind', 'name', 'key', 'call_id', 'task_id', 'tool', 'args_sha256'],
-  ...['requester', 'approver', 'amount', 'at', 'until', 'state', 'settled'],
+  ...['requester', 'approver', 'amount', 'at', 'until', 'state', 'settled', 'result'],
 ] as readonly (keyof LedgerRow)[];
 
 /** Returns the rows of what is reserved for a call. */
@@ -61,7 +63,7 @@ export function reservedRows(
     ...{ kind: entry.kind, name: entry.name, key: entry.key, call_id: call.id, task_id: taskId },
     ...{ tool: call.tool, args_sha256: call.argsSha256, requester: requesterOf(requester) },
     ...{ approver: approver ?? null, amount: entry.kind === 'limit' ? entry.amount : '' },
-    ...{ at, until: entry.until, state, settled: null },
+    ...{ at, until: entry.until, state, settled: null, result: null },
   }));
 }
 
@@ -79,7 +81,7 @@ export function outcomeRow(
   return {
     ...{ kind: 'outcome', name: '', key: '', call_id: of.call_id, task_id: of.task_id },
     ...{ tool: of.tool, args_sha256: of.args_sha256, requester: of.requester, approver: null },
-    ...{ amount: '', at: of.at, until: null, state: 'unknown', settled: null },
+    ...{ amount: '', at: of.at, until: null, state: 'unknown', settled: null, result: null },
   };
 }
 
@@ -123,12 +125,13 @@ export const effectiveStates = "('pending', 'running', 'succeeded', 'unknown')";
 
 /** Returns the earlier call of an equal effect from its row. */
 export function firstOf(row: LedgerRow): FirstEffect {
-  const { approver, state } = row;
+  const { approver, state, result } = row;
   return {
     ...{ key: row.key, callId: row.call_id, taskId: row.task_id, argsSha256: row.args_sha256 },
     ...{ requester: parsedRequester(row), at: Number(row.at) },
     ...(approver === null ? {} : { approver }),
     outcome: state === 'succeeded' || state === 'unknown' ? state : 'running',
+    ...(result === null ? {} : { result }),
   };
 }
 

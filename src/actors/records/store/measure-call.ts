@@ -92,6 +92,7 @@ function isFirst(
   return repeat !== 'deny' && seen?.first === first.callId;
 }
 
-function effectEntry({ name, key, within }: CallEffect, now: number): LedgerEntry {
-  return { kind: 'effect', name, key, until: within === null ? null : now + within };
+function effectEntry({ name, key, within, repeat }: CallEffect, now: number): LedgerEntry {
+  const until = within === null ? null : now + within;
+  return { kind: 'effect', name, key, until, ...(repeat === 'join' ? { joins: true } : {}) };
 }
