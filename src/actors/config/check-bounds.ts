@@ -3,40 +3,10 @@ import { pairs, placeIn } from './check-include-order.ts';
 import { errorAt, type Finding } from './config-problem.ts';
 import type { ReadPolicy } from './included-policy.ts';
 import type { ServiceConfig } from './service-schema.ts';
-import { placedEffects, placedLimits } from './tool-rules.ts';
-
-/** Checks `security.limits` and `security.effects` (docs/contract/governance.md). */
-export function checkBounds({ security }: ServiceConfig): Finding[] {
-  return [...checkHolds(security), ...checkKeys(security)];
-}
-
-/** Checks that calls over a limit, and repeats, can be held. */
-function checkHolds(security: ServiceConfig['security']): Finding[] {
-  const { enabled } = security.defer;
-  if (enabled) return [];
-  const switching = ['security', 'defer', 'enabled'];
-  const limits = placedLimits(security).filter(({ rule }) => rule.over === 'defer');
-  const effects = placedEffects(security).filter(({ rule }) => rule.repeat !== 'deny');
-  return [
-    ...limits.map(({ path }) =>
-      errorAt(
-        path,
-        'a call over this limit waits for approval, and security.defer is off; set security.defer.enabled: true, or write over: deny',
-        switching,
-      ),
-    ),
-    ...effects.map(({ path }) =>
-      errorAt(
-        path,
-        'a repeat waits for approval, and security.defer is off; set security.defer.enabled: true, or write repeat: deny',
-        switching,
-      ),
-    ),
-  ];
-}
+import { placedEffects } from './tool-rules.ts';
 
 /** Checks that the key of an effect has no other placeholders; they would be the same in every call. */
-function checkKeys(security: ServiceConfig['security']): Finding[] {
+export function checkEffectKeys({ security }: ServiceConfig): Finding[] {
   return placedEffects(security).flatMap(({ rule: { key }, path }) => {
     const [unknown] = /\{[^{}]*\}?|\}/.exec(key.replaceAll(keyPlaceholder, '')) ?? [];
     if (unknown === undefined) return [];

@@ -3,7 +3,7 @@ import { checkApprovals, checkDashboard } from './check-approvals.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkAuditSinks } from './check-audit-sinks.ts';
 import { checkAuth } from './check-auth.ts';
-import { checkBounds, checkSharedEffects } from './check-bounds.ts';
+import { checkEffectKeys, checkSharedEffects } from './check-bounds.ts';
 import { checkCapture } from './check-capture.ts';
 import { checkCard } from './check-card.ts';
 import { checkChannelSettings } from './check-channel-settings.ts';
@@ -175,7 +175,7 @@ function check(tree: Tree, value: JsonValue, env: ParseOptions['env']): Checked 
     ...checkStepUp(config),
     ...checkGate(config, tree.isWritten),
     ...checkDefer(config, tree.isWritten),
-    ...checkBounds(config),
+    ...checkEffectKeys(config),
     ...checkRuleNames(config),
     ...checkChannelSettings(config),
     ...checkEgress(config),

@@ -48,7 +48,8 @@ export function joinedBy(
   bounds: Bounds,
   { first }: Measured,
 ): (FirstEffect & { result: string }) | null {
-  if (deciding(bounds)?.repeat !== 'join' || first === null || !isJoinable(asking, first)) return null;
+  if (deciding(bounds)?.repeat !== 'join' || first === null || !isJoinable(asking, first))
+    return null;
   const { result } = first;
   return result === undefined || first.outcome !== 'succeeded' ? null : { ...first, result };
 }

@@ -7,7 +7,7 @@ import { failedWith, withCallOutcome } from './decided-calls.ts';
 /** A decided hold after an event, and what the event is in the log. */
 export interface HoldStep {
   task: Task;
-  fact: TaskFact;
+  facts: TaskFact[];
 }
 
 /** Returns the task of a granted hold after an event; `null` if the event changes nothing, or the hold is not granted. */
@@ -20,7 +20,8 @@ export function holdAfter(task: Task, event: HoldEvent): HoldStep | null {
   const changed = { ...hold, account };
   const revised = { ...rest, hold: changed, wakeAt: accountDueAt(changed) };
   const fact = factOf(event, granted, changed);
-  return { task: withEnd(revised, granted, { account, before: hold.account }), fact };
+  const facts = [fact, ...returnedBy(fact, task, account)];
+  return { task: withEnd(revised, granted, { account, before: hold.account }), facts };
 }
 
 /** Returns whether a call was received by another process than the one with this claim. */
@@ -63,6 +64,16 @@ function factOf(
     default:
       return { type: 'hold.unaccounted', call, tool, within: outcomeWithin };
   }
+}
+
+/** Reports the limits for which a call that did not run no longer counts. */
+function returnedBy(fact: TaskFact, { ran = [] }: Task, account: HoldAccount): TaskFact[] {
+  const { withdrawn, outcome } = account;
+  if (!('call' in fact) || (withdrawn === undefined && outcome?.status !== 'not_run')) return [];
+  const call = ran.find(({ callId }) => callId === fact.call.callId);
+  const entries = (call?.reserved ?? []).filter(({ kind }) => kind === 'limit');
+  if (call === undefined || entries.length === 0) return [];
+  return [{ type: 'limit.returned', call: fact.call, tool: call.tool, entries }];
 }
 
 const neverRan: HoldOutcome = { status: 'not_run' };

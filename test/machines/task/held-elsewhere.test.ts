@@ -63,7 +63,7 @@ const closed = (outcome: HoldOutcome) =>
 describe('a granted hold', () => {
   it('is due from its release', () => {
     const step = holdAfter(approvedHold(), { type: 'hold.taken', at: 1_000, claim: 'p-1' });
-    expect(step?.fact).toEqual({ type: 'hold.released', call: mark, tool: 'Bash' });
+    expect(step?.facts).toEqual([{ type: 'hold.released', call: mark, tool: 'Bash' }]);
     const account = { state: 'released', grantedAt: 500, releasedAt: 1_000, outcome: null };
     expect(step?.task.hold).toEqual({
       ...requested,
@@ -90,7 +90,7 @@ describe('a granted hold', () => {
   ])('that is not used never ran, %#', (event, withdrawn) => {
     const step = holdAfter(approvedHold(), event);
     const { reason } = withdrawn;
-    expect(step?.fact).toEqual({ type: 'hold.withdrawn', call: mark, tool: 'Bash', reason });
+    expect(step?.facts).toEqual([{ type: 'hold.withdrawn', call: mark, tool: 'Bash', reason }]);
     expect(step?.task.hold?.account).toEqual({
       ...{ state: 'withdrawn', grantedAt: 500, releasedAt: null, outcome: null, withdrawn },
     });
@@ -109,7 +109,7 @@ describe('a granted hold', () => {
     [{ status: 'not_run' }, [{ ...started, outcome: 'not_run' }], { kind: 'neverRan' }],
   ])('ends with an outcome, %#', (outcome, ran, told) => {
     const step = closed(outcome);
-    expect(step?.fact).toEqual({ type: 'hold.closed', call: mark, tool: 'Bash', ...outcome });
+    expect(step?.facts).toEqual([{ type: 'hold.closed', call: mark, tool: 'Bash', ...outcome }]);
     expect([step?.task.wakeAt, step?.task.ran]).toEqual([null, ran]);
     expect(step?.task.decided?.map((one) => one.outcome)).toEqual([told]);
     expect(step?.task.hold?.account).toEqual({
@@ -123,10 +123,20 @@ describe('a granted hold', () => {
     expect(step?.task.decided?.map((one) => one.outcome)).toEqual([{ kind: 'neverRan' }]);
   });
 
+  it('gives back what it reserved of a limit if it did not run', () => {
+    const entry = { kind: 'limit', name: 'pay', key: '{}', amount: '1', until: 9 } as const;
+    const ran = [{ ...started, reserved: [entry, { ...entry, kind: 'effect' as const }] }];
+    const event = { type: 'hold.closed', outcome: { status: 'not_run' } } as const;
+    expect(holdAfter({ ...receivedHold(), ran }, event)?.facts).toEqual([
+      { type: 'hold.closed', call: mark, tool: 'Bash', status: 'not_run' },
+      { type: 'limit.returned', call: mark, tool: 'Bash', entries: [entry] },
+    ]);
+  });
+
   it('without an outcome is unaccounted for', () => {
     const step = holdAfter(receivedHold(), { type: 'hold.overdue' });
     const within = 60_000;
-    expect(step?.fact).toEqual({ type: 'hold.unaccounted', call: mark, tool: 'Bash', within });
+    expect(step?.facts).toEqual([{ type: 'hold.unaccounted', call: mark, tool: 'Bash', within }]);
     expect(step?.task.decided?.map(({ outcome }) => outcome)).toEqual([{ kind: 'unknown' }]);
     expect([step?.task.wakeAt, step?.task.ran]).toEqual([null, [started]]);
   });

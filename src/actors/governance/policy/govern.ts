@@ -104,9 +104,9 @@ export function createGovern(ports: GovernPorts) {
     log.error({ error, tool: call.tool, call_id: call.id }, `governance: ${what}`);
     return governanceFailed(what);
   };
-  const boundsOf = (call: ToolCall, facts: CallFacts): Pick<ToolRules, 'bounds'> => {
+  const withBounds = <Rules extends object>(rules: Rules, call: ToolCall, facts: CallFacts) => {
     const bounds = policy.boundsOf(call, facts);
-    return bounds === null ? {} : { bounds };
+    return bounds === null ? rules : { ...rules, bounds };
   };
   /** Both the requested call and its modified version must be allowed. */
   const rulesFor = ({ call, ...given }: RuledInput): ToolRules => {
@@ -118,11 +118,11 @@ export function createGovern(ports: GovernPorts) {
         given.task.limits === undefined ? policy.limitsReadBy(askedCall(call), facts) : [];
       if (readsLimits.length > 0) return { ...noPolicy, readsLimits };
       const rules = policy.rulesFor(askedCall(call), facts);
-      const bounds = boundsOf(call, facts);
-      if (call.asked === undefined || rules.refusal !== null) return { ...rules, ...bounds };
+      if (call.asked === undefined) return withBounds(rules, call, facts);
+      if (rules.refusal !== null) return rules;
       // Step-up concerns the arguments as the model sent them.
       const { refusal, defer } = policy.rulesFor(call, facts);
-      return { ...rules, refusal, defer, ...bounds };
+      return withBounds({ ...rules, refusal, defer }, call, facts);
     } catch (error) {
       return { ...noPolicy, refusal: failed(error, call, 'the policy could not be consulted') };
     }
@@ -154,8 +154,8 @@ export function createGovern(ports: GovernPorts) {
         ...(name === null ? {} : { defer: name }),
       };
       const { bounds: _, ...others } = rules;
-      const bounds = boundsOf(call, factsOf(context));
-      return { modification, rules: { ...others, defer: rule, names, ...bounds } };
+      const changed = { ...others, defer: rule, names };
+      return { modification, rules: withBounds(changed, call, factsOf(context)) };
     } catch (error) {
       const refusal = failed(error, call, 'the policy could not be consulted');
       return { modification, rules: { ...rules, refusal } };
@@ -197,13 +197,14 @@ export function createGovern(ports: GovernPorts) {
     },
   );
   /** Returns what is left of limits, by name; nothing if they cannot be read. */
-  const leftOfLimits = async ({
-    limits,
-    ...asked
-  }: RecallInput): Promise<Record<string, string>> => {
+  const leftOfLimits = async (
+    { limits, ...asked }: RecallInput,
+    signal: AbortSignal,
+  ): Promise<Record<string, string>> => {
     try {
       const bounds = { limits, effect: null };
-      const measured = await ports.measure?.({ ...asked, bounds, reserves: false, seen: null });
+      const looked = { ...asked, bounds, reserves: false, joins: false, seen: null };
+      const measured = await ports.measure?.(looked, signal);
       return Object.fromEntries(
         (measured?.limits ?? []).map((limit) => [limit.name, leftOf(limit)]),
       );
@@ -213,7 +214,7 @@ export function createGovern(ports: GovernPorts) {
     }
   };
   const recall = fromPromise<Recalled, RecallInput>(async ({ input, signal }) => {
-    if (input.limits.length > 0) return { limits: await leftOfLimits(input) };
+    if (input.limits.length > 0) return { limits: await leftOfLimits(input, signal) };
     try {
       const { historyOf } = ports;
       return { ran: historyOf === undefined ? [] : await historyOf(input.taskId, signal) };

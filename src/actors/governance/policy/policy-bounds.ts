@@ -76,6 +76,13 @@ export class PolicyBounds {
       });
   }
 
+  /** True if calls of a tool may have a limit or an effect. */
+  apply(tool: string): boolean {
+    return (
+      this.#effects.get(tool) !== undefined || this.#limits.some(({ rule }) => covers(rule, tool))
+    );
+  }
+
   /** True if a limit or an effect may hold calls of a tool. */
   mayHold(tool: string): boolean {
     const isHolding = ({ rule: { over, shadow, ...rule } }: Named<LimitRule>) =>

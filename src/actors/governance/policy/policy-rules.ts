@@ -142,7 +142,7 @@ export class PolicyRules {
 
   /** True if every rule of a tool decides by its arguments alone, and none only reports. */
   isFixed(tool: string): boolean {
-    return !this.#mayVary(tool);
+    return !this.#mayVary(tool) && !this.#bounds.apply(tool);
   }
 
   /** Returns the limits and the effect of a call; `null` if it has none. */
@@ -296,8 +296,7 @@ function readsHistory(expression: string): boolean {
 
 /** Returns every entry of the approver lists. */
 function approversIn({ defer, limits, effects }: PolicySettings): string[] {
-  if (!defer.enabled) return [];
-  const holding = Object.values(defer.tools)
+  const holding = Object.values(defer.enabled ? defer.tools : {})
     .flat()
     .flatMap((rule) => ('allow' in rule ? [] : [rule]));
   return [...holding, ...Object.values(limits), ...Object.values(effects)].flatMap(

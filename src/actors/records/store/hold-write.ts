@@ -7,22 +7,22 @@ import type { StoredTask } from './task-rows.ts';
 import type { TaskWrite } from './task-store.ts';
 
 /**
- * Creates the row and the event of a decided hold after a step.
+ * Creates the row and the events of a decided hold after a step.
  *
  * @param at epoch milliseconds
  */
 export function holdWrite(
   stored: StoredTask,
-  { task: changed, fact }: HoldStep,
+  { task: changed, facts }: HoldStep,
   { envelope, at }: { envelope: AgentEntity | null; at: number },
 ): TaskWrite {
   const { revision: expected, tags, hold } = stored.task;
   const policySha256 = hold?.granted?.policySha256;
   const { machineVersion, startedCall } = stored;
   const task = { ...changed, revision: expected + 1 };
-  const auditSeq = stored.auditSeq + 1;
+  const auditSeq = stored.auditSeq + facts.length;
   const ts = new Date(at).toISOString();
-  const said = { ...envelope, ...tags, ts, seq: auditSeq, task_id: task.id };
+  const said = { ...envelope, ...tags, ts, task_id: task.id };
   const outcomes = newOutcomes(stored.task, task);
   const ledger = ledgerChanges(stored, { task, startedCall });
   return {
@@ -31,7 +31,13 @@ export function holdWrite(
       ...(outcomes.length === 0 ? {} : { outcomes }),
       ...(ledger.length === 0 ? {} : { ledger }),
     },
-    events: [auditEventOf(fact, said, { policySha256, isHold: true })],
+    events: facts.map((fact, index) =>
+      auditEventOf(
+        fact,
+        { ...said, seq: stored.auditSeq + 1 + index },
+        { policySha256, isHold: true },
+      ),
+    ),
   };
 }
 
