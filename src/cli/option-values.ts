@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { systemClock } from '../actors/system-clock.ts';
 import { parseDuration } from '../machines/duration.ts';
+import { decimalOf } from '../machines/exact-decimal.ts';
 import { InexactNumberError, readExactJson } from '../machines/exact-json.ts';
 import type { JsonValue } from '../machines/json.ts';
 import { messageOf } from '../machines/message-of.ts';
@@ -10,6 +11,17 @@ import { CliError, exitCodes } from './cli-error.ts';
 /** Appends the value of a repeatable option; returns all values. */
 export function addValue(text: string, earlier: string[] = []): string[] {
   return [...earlier, text];
+}
+
+/** Parses an option such as `refunds_a_day=4900`; returns all amounts by name. */
+export function usedValue(
+  text: string,
+  earlier: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const [, name = '', written = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const amount = decimalOf(written);
+  if (amount !== null) return { ...earlier, [name]: amount };
+  throw new InvalidArgumentError('it must be a limit and an amount, such as refunds_a_day=4900.');
 }
 
 /** Parses an option that is a port; 0 lets the system choose. */

@@ -88,6 +88,7 @@ export type { ConversationRows } from './store/conversation-rows.ts';
 export { lockDirectory } from './store/directory-lock.ts';
 export { lockFile } from './store/file-lock.ts';
 export { holdWrite } from './store/hold-write.ts';
+export { measureGiven } from './store/measure-call.ts';
 export { type MessagePlace, messageKeys, type SentMessage } from './store/message-key.ts';
 export type { OpenTarget, PushRows } from './store/push-rows.ts';
 export { damagedStore, isDamage, StoreError } from './store/store-error.ts';

@@ -102,7 +102,10 @@ function asCounted<Ports extends GovernPorts>({ policy, ...ports }: Ports) {
     ...policy.rulesFor(one, facts),
     judgesIntent: false,
   });
-  const measure = async (): Promise<Measured> => ({ limits: [], first: null, reserved: [] });
+  const nothing: Measured = { limits: [], first: null, reserved: [] };
+  const { measure: read = async () => nothing } = ports;
+  // What is left of limits is still read for conditions.
+  const measure: typeof read = async (asked) => (asked.reserves ? nothing : read(asked));
   return { ...ports, measure, policy: { ...policy, rulesFor } };
 }
 

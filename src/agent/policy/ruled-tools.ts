@@ -163,6 +163,13 @@ export function rulesByName(
   });
 }
 
+/** Returns the names of all limits; those of an included policy begin with its file. */
+export function limitNamesOf(config: Pick<ServiceConfig, 'security' | 'included'>): string[] {
+  return sourcesOfRules(config).flatMap(({ from, security }) =>
+    Object.keys(security.limits).map((name) => from + name),
+  );
+}
+
 /** Lists tools that their skill recommends to hold but no rule holds, each with the location of its section. */
 export function unheldTools(
   config: Pick<ServiceConfig, 'security' | 'included'>,

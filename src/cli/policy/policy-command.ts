@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { countValue, jsonValue } from '../option-values.ts';
+import { countValue, jsonValue, usedValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { PolicyDiffOptions } from './policy-diff.ts';
 import type { ExplainOptions } from './policy-explain.ts';
@@ -21,6 +21,7 @@ export function policyCommand(session: Session): Command {
     .option('--message <text>', 'the request of the caller; intent alignment needs it')
     .option('--cwd <dir>', 'the folder in which the call works')
     .option('--client <name>', 'the coding agent whose hook asks, such as codex')
+    .option('--used <limit=amount>', 'what is used of a limit; repeatable', usedValue, {})
     .option('--dir <dir>', "the agent's folder", '.')
     .action(
       async (tool: string | undefined, options: ExplainOptions & TaskOptions, command: Command) => {

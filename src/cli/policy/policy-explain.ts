@@ -5,9 +5,14 @@ import { createLog } from '../../actors/telemetry/telemetry.ts';
 import { ToolMap } from '../../actors/tool-name.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { namedTools } from '../../agent/policy/named-tools.ts';
+import { limitNamesOf } from '../../agent/policy/ruled-tools.ts';
 import { type AgentReading, readAgent } from '../../agent/start/read-agent.ts';
 import { explainCall } from '../../dashboard/reading/explain-call.ts';
-import type { ExplainedDeferral, Explanation } from '../../dashboard/reading/explanation.ts';
+import type {
+  ExplainedDeferral,
+  ExplainedLimit,
+  Explanation,
+} from '../../dashboard/reading/explanation.ts';
 import { openPolicy } from '../../dashboard/reading/open-policy.ts';
 import { optionTerms, optionWords } from '../../machines/domain/rule-options.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
@@ -31,14 +36,27 @@ function printExplanation(output: Output, explanation: Explanation, asked: JsonV
   for (const demand of optionWords(optionTerms(explanation.deferral ?? {}))) {
     output.line(`  ${demand}`);
   }
-  if (!explanation.complete) output.line(colours.yellow(incomplete));
+  for (const reason of incomplete(explanation)) {
+    output.line(colours.yellow(plainLine(`this is incomplete: ${reason}`)));
+  }
   for (const [label, value] of labelsOf(explanation, asked)) {
     output.line(`  ${label.padEnd('args_sha256'.length)}  ${plainLine(value)}`);
   }
 }
 
-const incomplete =
-  'this is incomplete: intent alignment was not evaluated and may deny the call earlier; add --message';
+function incomplete({ layers, limits = [] }: Explanation): string[] {
+  const isIntentUnknown = layers.some(
+    ({ layer, decision }) => layer === 'intent_alignment' && decision === 'not_asked',
+  );
+  return [
+    ...(isIntentUnknown
+      ? ['intent alignment was not evaluated and may deny the call earlier; add --message']
+      : []),
+    ...limits.flatMap(({ name, used }) =>
+      used === null ? [`nothing counts as used of ${name}; add --used ${name}=AMOUNT`] : [],
+    ),
+  ];
+}
 
 function outcomeLine({ outcome, text = '', deferral }: Explanation): string {
   if (outcome === 'deny') return `would be denied: ${text}`;
@@ -63,7 +81,7 @@ function waitOf(deferral: ExplainedDeferral): string {
 }
 
 function labelsOf(
-  { arguments: args, args_sha256, deferral, layers }: Explanation,
+  { arguments: args, args_sha256, deferral, layers, limits = [], effect }: Explanation,
   asked: JsonValue,
 ): [label: string, value: string][] {
   const isModified = layers.some(({ decision }) => decision === 'modify');
@@ -72,8 +90,17 @@ function labelsOf(
     : [];
   labels.push([isModified ? 'after' : 'arguments', JSON.stringify(args)]);
   if (deferral !== undefined) labels.push(['context', deferral.context]);
+  for (const limit of limits) labels.push(['limit', limitLine(limit)]);
+  if (effect !== undefined) labels.push(['effect', effect]);
   labels.push(['args_sha256', args_sha256]);
   return labels;
+}
+
+function limitLine({ name, by, used, max, amount, over }: ExplainedLimit): string {
+  const values = Object.entries(by).map(([key, value]) => `${key} ${value}`);
+  const counted = values.length === 0 ? name : `${name} of ${values.join(', ')}`;
+  const added = amount === null ? 'the call cannot be measured' : `the call adds ${amount}`;
+  return `${counted}: ${used ?? 0} of ${max} used, ${added}${over ? ', over the limit' : ''}`;
 }
 
 export interface ExplainOptions {
@@ -82,6 +109,8 @@ export interface ExplainOptions {
   message?: string;
   cwd?: string;
   client?: string;
+  /** Used amounts of limits, by name. */
+  used: Readonly<Record<string, string>>;
   dir: string;
 }
 
@@ -92,7 +121,7 @@ export interface ExplainOptions {
 export async function policyExplain(
   session: Session,
   name: string,
-  { args, acr, message, cwd, client, dir }: ExplainOptions,
+  { args, acr, message, cwd, client, used, dir }: ExplainOptions,
 ): Promise<void> {
   const { output, interruption } = session;
   const signal = interruption.listen();
@@ -112,6 +141,9 @@ export async function policyExplain(
     throw unknownTool(name, namedTools(config, toolbox, agent.seen));
   }
   if (server !== undefined) output.warn(plainLine(unseen(name, server)));
+  const limits = limitNamesOf(config);
+  const unknown = Object.keys(used).find((limit) => !limits.includes(limit));
+  if (unknown !== undefined) throw unknownLimit(unknown, limits);
   // The error of a failing layer is only logged here; the reason for the caller gives no details.
   const log = createLog({ level: output.isDebug ? 'debug' : 'warn', stream: output.stderr });
   const policy = openPolicy(agent, [name], { env, clock, log });
@@ -120,7 +152,7 @@ export async function policyExplain(
     ...(client === undefined ? {} : { client }),
   };
   const explanation = await explainCall(
-    { tool: name, args, acr: acr ?? null, message: message ?? null, origin },
+    { tool: name, args, acr: acr ?? null, message: message ?? null, origin, used },
     { ...policy, outputRules: outputRules(agent, name), clock, log, signal },
   );
   printExplanation(output, { ...explanation, ...gap }, args);
@@ -128,6 +160,14 @@ export async function policyExplain(
 
 function unseen(name: string, server: string): string {
   return `the MCP server ${server} is not asked here, so neither its description of ${name} nor the arguments are checked`;
+}
+
+function unknownLimit(name: string, limits: string[]): CliError {
+  return new CliError(plainLine(`the agent has no limit ${name}`), {
+    code: 'not_found',
+    exitCode: exitCodes.notFound,
+    hint: limits.length === 0 ? 'it has none at all' : `the nearest is ${closest(name, limits)}`,
+  });
 }
 
 function unknownTool(name: string, tools: string[]): CliError {

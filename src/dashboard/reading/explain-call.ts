@@ -9,10 +9,13 @@ import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
 import type { Tool } from '../../actors/ports/tool.ts';
 import { randomIds } from '../../actors/random-ids.ts';
+import { measureGiven } from '../../actors/records/records.ts';
 import { acceptCall } from '../../actors/tasks/tasks.ts';
 import type { Governance } from '../../agent/policy/agent-governance.ts';
 import type { CallOrigin } from '../../machines/domain/hold.ts';
+import type { MeasuredLimit } from '../../machines/domain/ledger.ts';
 import type { Caller, Message, RanCall } from '../../machines/domain/task.ts';
+import type { Bounds, MeasureInput } from '../../machines/governance/bounds.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
 import type { JsonValue } from '../../machines/json.ts';
 import type { Explanation } from './explanation.ts';
@@ -32,6 +35,8 @@ export interface ImaginedCall {
   ran?: readonly RanCall[];
   /** What the program of a hold states of the call; nothing when absent. */
   origin?: CallOrigin | undefined;
+  /** Used amounts of limits, as exact decimals by name; nothing is used of any other one. */
+  used?: Readonly<Record<string, string>>;
 }
 
 export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
@@ -48,7 +53,7 @@ export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
  * credentials. Asks only the embedder, and only if there is a message. Rejects with the reason of the signal.
  */
 export async function explainCall(
-  { tool, args, acr, message, requester, ran = [], origin }: ImaginedCall,
+  { tool, args, acr, message, requester, ran = [], origin, used = {} }: ImaginedCall,
   ports: ExplainPorts,
 ): Promise<Explanation> {
   ports.signal.throwIfAborted();
@@ -65,17 +70,15 @@ export async function explainCall(
   const policy = isIntentUnknown ? withoutIntent(ports.policy) : ports.policy;
   const known = ports.tools.get(call.tool);
   const tools = new Map(known === undefined ? [] : [[call.tool, withoutIdentity(known)]]);
-  const govern = createActor(createGovern({ ...ports, policy, tools, ids }), {
-    input: {
-      taskId: ids.next(),
-      call,
-      request,
-      requester: requester ?? (acr === null ? null : { ...someone, acr }),
-      ran,
-      ...(origin === undefined ? {} : { task: { ...noFacts.task, call: origin } }),
-      scores: [],
-      now: ports.clock.now(),
-    },
+  const now = ports.clock.now();
+  const measure = async (asked: MeasureInput) => measureGiven(asked, used, now);
+  const asked = {
+    ...{ taskId: ids.next(), call, ran, now },
+    requester: requester ?? (acr === null ? null : { ...someone, acr }),
+    task: { ...noFacts.task, ...(origin === undefined ? {} : { call: origin }) },
+  };
+  const govern = createActor(createGovern({ ...ports, policy, tools, ids, measure }), {
+    input: { ...asked, request, scores: [] },
   });
   const stop = (): void => void govern.stop();
   ports.signal.addEventListener('abort', stop, { once: true });
@@ -84,7 +87,32 @@ export async function explainCall(
   const ruled = await ruling;
   // A stopped chart ends without a ruling.
   ports.signal.throwIfAborted();
-  return explanationOf(call, ruled, { ...ports, isIntentUnknown });
+  const runs = ruled.kind === 'allow' || ruled.kind === 'defer' ? ruled.call : call;
+  const bounds = policy.boundsOf(runs, { ...asked, task: { ...asked.task, id: asked.taskId } });
+  const explanation = explanationOf(call, ruled, { ...ports, isIntentUnknown });
+  if (bounds === null) return explanation;
+  const { limits } = measureGiven({ ...asked, bounds, reserves: false, seen: null }, used, now);
+  return {
+    ...explanation,
+    ...boundsOf(bounds, limits, used),
+    complete: explanation.complete && limits.every(({ name }) => Object.hasOwn(used, name)),
+  };
+}
+
+/** Returns the limits and the effect of a call for an explanation. */
+function boundsOf(
+  { effect }: Bounds,
+  limits: readonly MeasuredLimit[],
+  given: Readonly<Record<string, string>>,
+): Pick<Explanation, 'limits' | 'effect'> {
+  const explained = limits.map(({ name, by, max, used, amount, isOver: over }) => ({
+    ...{ name, by, max, amount, over },
+    used: Object.hasOwn(given, name) ? used : null,
+  }));
+  return {
+    ...(explained.length === 0 ? {} : { limits: explained }),
+    ...(effect === null ? {} : { effect: effect.key }),
+  };
 }
 
 const someone = { provider: 'explain', userId: 'explain' };

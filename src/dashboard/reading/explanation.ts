@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { deferral } from '../../http/wire/deferral.ts';
+import type { MeasuredLimit } from '../../machines/domain/ledger.ts';
 import type { OptionsJson } from '../../machines/domain/rule-options.ts';
 import type { JsonObject } from '../../machines/json.ts';
 
@@ -26,6 +27,16 @@ export interface ExplainedDeferral
   escalations?: { to: string; after: string }[];
 }
 
+/** A limit that counts a call. Amounts are exact decimals. */
+export interface ExplainedLimit extends Pick<MeasuredLimit, 'name' | 'max'> {
+  by: MeasuredLimit['by'];
+  /** The given amount; `null` if none is given, and the limit is explained as unused. */
+  used: string | null;
+  /** What the call adds; `null` if it cannot be measured. */
+  amount: string | null;
+  over: boolean;
+}
+
 /** The outcome of a call in the format of `policy explain --json`. */
 export interface Explanation {
   tool: string;
@@ -38,6 +49,10 @@ export interface Explanation {
   args_sha256: string;
   layers: ExplainedLayer[];
   deferral?: ExplainedDeferral;
+  /** The limits that count the call; absent for none. */
+  limits?: ExplainedLimit[];
+  /** The effect of the call, which is compared with no other call; absent for none. */
+  effect?: string;
   /** The issuer of the call's credentials. */
   credential?: string;
   /** False if a layer that could not be evaluated might still deny the call. */

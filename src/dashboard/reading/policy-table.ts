@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { argsDigest } from '../../actors/governance/governance.ts';
 import { yamlLimits } from '../../actors/yaml-limits.ts';
 import type { Caller, RanCall } from '../../machines/domain/task.ts';
+import { decimalOf } from '../../machines/exact-decimal.ts';
 import type { JsonObject } from '../../machines/json.ts';
 
 const object = z.custom<JsonObject>(
@@ -25,6 +26,13 @@ const earlier = z.strictObject({
   outcome: z.enum(['succeeded', 'failed', 'withheld', 'unknown', 'not_run']).default('succeeded'),
 });
 
+const amount = z.union([z.number(), z.string()]).transform((written, context) => {
+  const exact = decimalOf(written);
+  if (exact !== null) return exact;
+  context.addIssue({ code: 'custom', message: 'this is no amount; write 4900 or "4900.50"' });
+  return z.NEVER;
+});
+
 const row = z.strictObject({
   name: z.string(),
   tool: z.string(),
@@ -33,6 +41,8 @@ const row = z.strictObject({
   /** The folder in which the call works, and the coding agent whose hook asks. */
   cwd: z.string().exactOptional(),
   client: z.string().exactOptional(),
+  /** What is known besides the call: the used amounts of limits, by name. */
+  given: z.strictObject({ limits: z.record(z.string(), amount).default({}) }).prefault({}),
   /** Earlier calls of the session, oldest first. */
   history: z.array(earlier).default([]),
   expect: z.strictObject({

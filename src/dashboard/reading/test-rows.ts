@@ -1,5 +1,6 @@
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Log } from '../../actors/ports/log.ts';
+import { limitNamesOf } from '../../agent/policy/ruled-tools.ts';
 import type { AgentReading } from '../../agent/start/read-agent.ts';
 import { explainCall } from './explain-call.ts';
 import type { Explanation } from './explanation.ts';
@@ -37,6 +38,7 @@ export async function testRows(
 ): Promise<RowResult[]> {
   const names = rows.map(({ tool }) => tool);
   const policy = openPolicy(agent, names, { env, clock, log });
+  const limits = limitNamesOf(agent.config);
   const results: RowResult[] = [];
   for (const row of rows) {
     const requester = callerOf(row);
@@ -46,6 +48,7 @@ export async function testRows(
         ...{ tool: row.tool, args: row.args, acr: null, message: null },
         ...(requester === null ? {} : { requester }),
         ran: ranBefore(row),
+        used: row.given.limits,
         origin: {
           ...(cwd === undefined ? {} : { cwd }),
           ...(client === undefined ? {} : { client }),
@@ -53,7 +56,10 @@ export async function testRows(
       },
       { ...policy, scorer: null, outputRules: [], clock, log, signal },
     );
-    results.push(resultOf(row, explanation));
+    const unknown = Object.keys(row.given.limits).filter((name) => !limits.includes(name));
+    const { differences, ...result } = resultOf(row, explanation);
+    const missing = unknown.map((name) => `given: there is no limit ${name}`);
+    results.push({ ...result, differences: [...missing, ...differences] });
   }
   return results;
 }

@@ -60,6 +60,19 @@ export function measureCall(asked: MeasureInput, { totals, first, now }: LedgerG
   return { limits, first, reserved: [...counted, ...effects] };
 }
 
+/** Compares a call with limits of which the given amounts are used, by name, and with no earlier call. */
+export function measureGiven(
+  asked: MeasureInput,
+  used: Readonly<Record<string, string>>,
+  now: number,
+): Measured {
+  const totals = asked.bounds.limits.map(({ name }) => ({
+    used: (Object.hasOwn(used, name) ? used[name] : undefined) ?? '0',
+    ...{ reserved: '0', until: now, isIncomplete: false },
+  }));
+  return measureCall(asked, { totals, first: null, now });
+}
+
 function measuredLimit(
   { name, by, period, max, amount }: CallLimit,
   { used, reserved, isIncomplete }: LimitTotals,
