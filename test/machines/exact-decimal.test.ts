@@ -58,7 +58,7 @@ describe('an exact decimal', () => {
           return exact === null || Number(exact) === n + 0;
         },
       ),
-      runs(500),
+      { numRuns: runs(500) },
     );
   });
 
@@ -77,7 +77,7 @@ describe('an exact decimal', () => {
         expect(isMore(one, other)).toBe(first.gt(second));
         expect(plus(minus(one, other), other)).toBe(one);
       }),
-      runs(300),
+      { numRuns: runs(300) },
     );
   });
 });

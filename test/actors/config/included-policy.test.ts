@@ -319,6 +319,17 @@ describe('two policies together', () => {
       ],
       /^a\.yaml:\d+:\d+: b\.yaml:\d+:\d+ rewrites the same call, /,
     ],
+    [
+      'two effects for one call',
+      [
+        {
+          ...including('./a.yaml'),
+          effects: { 'pay_*': { key: 'ours', repeat: 'deny' } },
+        },
+        { 'a.yaml': { effects: { pay_out: { key: 'theirs', repeat: 'deny' } } } },
+      ],
+      /^service\.yaml:\d+:\d+: a\.yaml:\d+:\d+ has an effect for the same calls, and a call has only one; /,
+    ],
   ])('have a problem with %s', (_, given, problem) => {
     const problems = problemsOf(...given);
     expect(problems).toEqual([expect.stringMatching(problem)]);

@@ -26,6 +26,64 @@ function changes(before: object, after: object) {
   return diffPolicies(one, other).map(({ name, change, effect }) => [name, change, effect]);
 }
 
+const limit = { tools: ['pay'], per: '24h', max: 5000, to: 'channel:console:*' };
+const limits = (one: object) => ({
+  defer: { enabled: true },
+  limits: { a_day: { ...limit, ...one } },
+});
+const effects = (one: object) => ({
+  defer: { enabled: true },
+  effects: { pay: { key: 'k', ...one } },
+});
+
+describe('the difference between the limits of two policies', () => {
+  it.each<[string, object, object, string]>([
+    ['a lower maximum', {}, { max: 4999 }, 'tighter'],
+    ['a higher maximum', {}, { max: '5000.01' }, 'looser'],
+    ['a longer period', {}, { per: '25h' }, 'tighter'],
+    ['a period of the calendar', {}, { per: { calendar: 'day', zone: 'UTC' } }, 'may be looser'],
+    ['one tool more', {}, { tools: ['pay', 'refund'] }, 'tighter'],
+    ['another tool', {}, { tools: ['refund'] }, 'may be looser'],
+    ['a condition', {}, { when: 'true' }, 'looser'],
+    ['other values apart', {}, { by: ['caller'] }, 'may be looser'],
+    ['values in another order', { by: ['tool', 'org'] }, { by: ['org', 'tool'] }, 'may be looser'],
+    ['another amount', {}, { amount: 'args.amount' }, 'may be looser'],
+    ['a denial', {}, { over: 'deny' }, 'may be looser'],
+    ['an approval in place of a denial', { over: 'deny' }, {}, 'may be looser'],
+    ['approvers', {}, { approvers: ['ann@example.com'] }, 'may be looser'],
+    ['a larger quorum', hold, { ...hold, quorum: 2 }, 'tighter'],
+  ])('%s', (_, before, after, effect) => {
+    expect(changes(limits(before), limits(after))).toEqual([['limits.a_day', 'changed', effect]]);
+  });
+
+  it.each<[string, object, object, string]>([
+    ['a denial', {}, { repeat: 'deny' }, 'tighter'],
+    ['the first result', {}, { repeat: 'join' }, 'may be looser'],
+    ['another key', {}, { key: '{args.id}' }, 'may be looser'],
+    ['a time', {}, { within: '30d' }, 'looser'],
+    ['a longer time', { within: '30d' }, { within: '31d' }, 'tighter'],
+  ])('an effect with %s', (_, before, after, effect) => {
+    expect(changes(effects(before), effects(after))).toEqual([['effects.pay', 'changed', effect]]);
+  });
+
+  it('a limit or an effect that is new, gone, or in shadow', () => {
+    const defer = { defer: { enabled: true } };
+    expect(changes(defer, limits({}))).toEqual([['limits.a_day', 'added', 'tighter']]);
+    expect(changes(limits({}), limits({ shadow: true }))).toEqual([
+      ['limits.a_day', 'removed', 'looser'],
+    ]);
+    expect(changes(effects({}), defer)).toEqual([['effects.pay', 'removed', 'looser']]);
+  });
+
+  it('the order of the patterns of effects', () => {
+    const [one, other] = [{ 'pay_*': { key: '1' } }, { '*': { key: '2' } }];
+    const inOrder = (...all: object[]) => ({ effects: Object.assign({}, ...all) });
+    expect(changes(inOrder(one, other), inOrder(other, one))).toEqual([
+      ['effects', 'changed', 'may be looser'],
+    ]);
+  });
+});
+
 describe('the difference between two policies', () => {
   it.each<[string, object, object, [string, string, string][]]>([
     ['no change', holding(hold), holding(hold), []],

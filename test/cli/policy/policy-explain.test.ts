@@ -299,6 +299,47 @@ would be denied: the arguments of issue_refund must be an object
     expect(await explainJson(dir, '--message', 'refund it')).toMatchObject({ outcome: 'run' });
   });
 
+  it('shows the limits and the effect of a call', async () => {
+    const dir = await agentWith({
+      defer: { enabled: true },
+      limits: {
+        a_day: {
+          ...{ tools: ['issue_refund'], by: ['caller'], per: '24h', max: 5000 },
+          ...{ amount: 'args.amount', to: 'channel:console:finance' },
+        },
+      },
+      effects: { issue_refund: { key: 'refund:{args.order_id}' } },
+    });
+    const args = ['--args', JSON.stringify({ ...refund, amount: '200.5' })];
+    const over = await explain(dir, ...args, '--used', 'a_day=4900', '--acr', 'gold');
+    expect([over.code, over.stdout.split('\n').slice(-7)]).toEqual([
+      0,
+      [
+        'would wait for channel:console:finance, 10m0s, anyone in the channel (quorum 1), then run',
+        '  arguments    {"order_id":"A-1042","amount":"200.5"}',
+        '  context      tool=issue_refund args={"order_id":"A-1042","amount":"200.5"}',
+        '  limit        a_day of caller explain: 4900 of 5000 used, the call adds 200.5, over the limit',
+        '  effect       refund:A-1042',
+        expect.stringMatching(/^ {2}args_sha256 {2}[0-9a-f]{64}$/),
+        '',
+      ],
+    ]);
+    const unused = await explain(dir, ...args, '--json');
+    expect(JSON.parse(unused.stdout)).toMatchObject({
+      ...{ outcome: 'run', complete: false, effect: 'refund:A-1042' },
+      limits: [
+        {
+          ...{ name: 'a_day', by: { caller: '(none)' }, max: '5000', used: null },
+          ...{ amount: '200.5', over: false },
+        },
+      ],
+    });
+    const unknown = await explain(dir, '--used', 'aday=1');
+    expect(unknown).toMatchObject({
+      ...{ code: 3, stderr: 'error: the agent has no limit aday; the nearest is a_day\n' },
+    });
+  });
+
   it('exits with 3 for an unknown tool and names the nearest', async () => {
     const dir = await refundAgent();
     const command = ['policy', 'explain', 'isue_refund', '--dir', dir];

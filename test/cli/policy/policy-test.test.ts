@@ -27,8 +27,10 @@ const agent = {
   },
 };
 
-async function tested(rows: object[] | string, ...flags: string[]) {
-  const dir = await refundAgent(JSON.stringify(agent));
+async function tested(rows: object[] | string, ...given: (string | typeof agent)[]) {
+  const flags = given.filter((flag) => typeof flag === 'string');
+  const tried = given.find((one) => typeof one !== 'string') ?? agent;
+  const dir = await refundAgent(JSON.stringify(tried));
   const text = typeof rows === 'string' ? rows : JSON.stringify(rows);
   await writeFile(join(dir, 'policy.test.yaml'), text);
   const { code, stdout, stderr } = await holdpointHere([
@@ -88,6 +90,42 @@ describe('a table of calls', () => {
 1 passed, 2 failed
 `,
       stderr: 'error: 2 of 3 rows differ\n',
+    });
+  });
+
+  it('may give what is used of limits', async () => {
+    const limit = { tools: ['issue_refund'], amount: 'args.amount', per: '24h', max: 5000 };
+    const limits = {
+      a_day: { ...limit, to: 'channel:console:finance' },
+      b_day: { ...limit, max: 6000, over: 'deny' },
+    };
+    const withLimits = { ...agent, security: { ...agent.security, limits } };
+    const given = (used: object) => ({ ...call('50'), given: { limits: used } });
+    const rows = [
+      { name: 'unused', ...call('50'), expect: { decision: 'allow' } },
+      { name: 'within', ...given({ a_day: 4950 }), expect: { decision: 'allow' } },
+      {
+        ...{ name: 'over', ...given({ a_day: '4950.01' }) },
+        expect: { decision: 'defer', to: 'channel:console:finance' },
+      },
+      {
+        name: 'far over',
+        ...given({ b_day: 5951 }),
+        expect: { decision: 'deny', rule: 'limits.b_day' },
+      },
+      { name: 'of no limit', ...given({ c_day: 1 }), expect: { decision: 'allow' } },
+    ];
+    expect(await tested(rows, withLimits)).toEqual({
+      code: 5,
+      stdout: `✗ of no limit (policy.test.yaml row 5)
+    given: there is no limit c_day
+4 passed, 1 failed
+`,
+      stderr: 'error: 1 of 5 rows differ\n',
+    });
+    expect(await tested([{ ...rows[1], given: { limits: { a_day: '4,950' } } }])).toMatchObject({
+      stderr:
+        'error: policy.test.yaml row 1: given.limits.a_day: this is no amount; write 4900 or "4900.50"\n',
     });
   });
 

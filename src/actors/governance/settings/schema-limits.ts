@@ -3,28 +3,32 @@ import { decimalOf, decimalText } from '../../../machines/exact-decimal.ts';
 import { longDuration, name, ruleKeys, timeZone } from '../../schema-value.ts';
 import { boundRule, type HoldRule } from './schema-defer.ts';
 
+const undecimal = {
+  error:
+    'this must be a number of at most 15 digits, zero or above, or a decimal in quotes such as "5000.50"',
+};
+
 const decimal = z
-  .union([z.number().min(0), z.string().regex(decimalText)], { error: undecimal })
+  .union([z.number().min(0, undecimal), z.string().regex(decimalText, undecimal)], undecimal)
   .transform((written, context) => {
     const exact = decimalOf(written);
     if (exact !== null) return exact;
-    context.addIssue({ code: 'custom', message: undecimal() });
+    context.addIssue({ code: 'custom', message: undecimal.error });
     return z.NEVER;
   });
 
-function undecimal(): string {
-  return 'this must be a number of at most 15 digits, zero or above, or a decimal in quotes such as "5000.50"';
-}
+const calendarPeriod = z.strictObject({
+  calendar: z
+    .enum(['day', 'week', 'month'])
+    .describe('Period of the calendar; a week begins on Monday.'),
+  zone: timeZone.meta({ description: 'Time zone of the calendar.', example: 'Europe/Berlin' }),
+});
 
-const period = z.union([
-  longDuration,
-  z.strictObject({
-    calendar: z
-      .enum(['day', 'week', 'month'])
-      .describe('Period of the calendar; a week begins on Monday.'),
-    zone: timeZone.meta({ description: 'Time zone of the calendar.', example: 'Europe/Berlin' }),
-  }),
-]);
+const period = z.union([longDuration, calendarPeriod], {
+  // The form that was written has the better message.
+  error: ({ input }) =>
+    typeof input === 'string' ? longDuration.safeParse(input).error?.issues[0]?.message : undefined,
+});
 
 const { to, shadow, ...holdKeys } = boundRule.shape;
 
@@ -127,12 +131,12 @@ const effectSchema = z.object({
 
 /** `security.limits` (docs/contract/governance.md). */
 export const limitsSchema = z
-  .record(
-    z.string().regex(/^[a-z][a-z0-9_]*$/, {
-      error: 'the name of a limit has lower-case letters, digits and _, such as refunds_a_day',
-    }),
-    limitSchema,
-  )
+  .record(z.string().regex(/^[a-z][a-z0-9_]*$/), limitSchema, {
+    error: ({ code }) =>
+      code === 'invalid_key'
+        ? 'the name of a limit has lower-case letters, digits and _, such as refunds_a_day'
+        : undefined,
+  })
   .default({});
 
 /** `security.effects` (docs/contract/governance.md). */

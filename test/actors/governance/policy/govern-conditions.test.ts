@@ -2,9 +2,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import type { CallFacts } from '../../../../src/actors/governance/conditions/condition-input.ts';
 import { createGovern, type GovernPorts } from '../../../../src/actors/governance/policy/govern.ts';
+import type { Policy } from '../../../../src/actors/governance/policy/policy.ts';
 import { randomIds } from '../../../../src/actors/random-ids.ts';
 import type { RanCall } from '../../../../src/machines/domain/task.ts';
+import type { CallLimit, MeasureInput } from '../../../../src/machines/governance/bounds.ts';
 import type { Modification } from '../../../../src/machines/governance/ruling.ts';
+import type { JsonObject } from '../../../../src/machines/json.ts';
 import { aPolicy } from '../../../helpers/a-policy.ts';
 import { toolCalled } from '../../../helpers/system-story.ts';
 import * as fixture from '../../../helpers/task-fixtures.ts';
@@ -37,13 +40,14 @@ async function ruled(ports: Partial<GovernPorts>, input: object = {}) {
 }
 
 /** A policy that notes the facts of each ruling. */
-function noting(facts: (CallFacts | undefined)[]) {
+function noting(facts: (CallFacts | undefined)[], more: Partial<Policy> = {}) {
   return aPolicy({
     readsHistory: () => true,
     rulesFor: (_, given) => {
       facts.push(given);
       return fixture.toolRules();
     },
+    ...more,
   });
 }
 
@@ -68,6 +72,96 @@ describe('a rule on the session', () => {
     expect(await ruled({ policy: noting([]), historyOf })).toMatchObject({
       kind: 'deny',
       text: 'governance failed: the calls of the session could not be read',
+    });
+  });
+});
+
+describe('a rule on a limit', () => {
+  const limit: CallLimit = {
+    ...{
+      name: 'a_day',
+      key: '{}',
+      by: {},
+      period: { rolling: 1 },
+      max: '50',
+      amount: '0',
+      over: null,
+    },
+  };
+  const { amount: _, over: __, key: ___, ...standing } = limit;
+  const reading = (facts: (CallFacts | undefined)[], more: Partial<Policy> = {}) =>
+    noting(facts, { readsHistory: () => false, limitsReadBy: () => [limit], ...more });
+
+  it('reads what is left of it, and reserves nothing', async () => {
+    const facts: (CallFacts | undefined)[] = [];
+    const asked: MeasureInput[] = [];
+    const measure: GovernPorts['measure'] = async (given) => {
+      asked.push(given);
+      const used = { used: '12.5', reserved: '10', amount: '0', isOver: false };
+      return { limits: [{ ...standing, ...used }], first: null, reserved: null };
+    };
+    await ruled({ policy: reading(facts), measure });
+    expect(facts).toMatchObject([{ task: { limits: { a_day: '27.5' } } }]);
+    expect(asked).toEqual([
+      {
+        ...{ taskId: 'task-1', call, requester: fixture.aCaller() },
+        ...{ bounds: { limits: [limit], effect: null }, reserves: false, seen: null },
+      },
+    ]);
+  });
+
+  it('reads the calls of the session as well', async () => {
+    const facts: (CallFacts | undefined)[] = [];
+    const measure: GovernPorts['measure'] = async () => ({
+      ...{ limits: [], first: null, reserved: null },
+    });
+    const historyOf = async () => [earlier];
+    await ruled({ policy: reading(facts, { readsHistory: () => true }), historyOf, measure });
+    expect(facts).toMatchObject([{ ran: [earlier], task: { limits: {} } }]);
+  });
+
+  it.each([
+    ['without a ledger', undefined],
+    ['of a ledger that fails', () => Promise.reject(new Error('gone'))],
+  ])('has no value %s', async (_, measure) => {
+    const facts: (CallFacts | undefined)[] = [];
+    await ruled({ policy: reading(facts), ...(measure === undefined ? {} : { measure }) });
+    expect(facts).toMatchObject([{ task: { limits: {} } }]);
+  });
+});
+
+describe('the limits of a call', () => {
+  it('are those of the call that would run', async () => {
+    const given: JsonObject[] = [];
+    const modify = (): Modification => ({
+      kind: 'modified',
+      call: changed,
+      rules: [1],
+      changes: [],
+    });
+    const policy = aPolicy({
+      modify,
+      rulesFor: () => fixture.toolRules({ modifies: true }),
+      boundsOf: ({ args }) => {
+        given.push(args);
+        return { limits: [], effect: null };
+      },
+    });
+    const measured: JsonObject[] = [];
+    const measure: GovernPorts['measure'] = async ({ call: { args } }) => {
+      measured.push(args);
+      return { limits: [], first: null, reserved: [] };
+    };
+    expect(await ruled({ policy, measure })).toMatchObject({ kind: 'allow', call: changed });
+    expect([given.at(-1), measured]).toEqual([changed.args, [changed.args]]);
+  });
+
+  it('that the policy cannot determine deny the call', async () => {
+    const boundsOf = () => {
+      throw new Error('no');
+    };
+    expect(await ruled({ policy: aPolicy({ boundsOf }) })).toMatchObject({
+      ...{ kind: 'deny', text: 'governance failed: the policy could not be consulted' },
     });
   });
 });

@@ -151,7 +151,7 @@ describe('the key of a limit', () => {
         const [first, second] = [one, other].map((requester) => keyOf(['caller'], { requester }));
         return (first === second) === isSame;
       }),
-      runs(200),
+      { numRuns: runs(200) },
     );
   });
 
@@ -189,7 +189,7 @@ const hostile = fc.oneof<fc.Arbitrary<JsonValue>[]>(
       '९',
     ],
     ...[[9], [[9]], ['9'], { valueOf: 9 }, { toString: '9' }, { amount: 9 }, null, [], {}, true],
-    ...[1e308, Number.MAX_SAFE_INTEGER, 2 ** 53, 9_007_199_254_740_993, 0.1 + 0.2, 1e-300, -1e-9],
+    ...[1e308, Number.MAX_SAFE_INTEGER, 2 ** 53, 2 ** 60, 0.1 + 0.2, 1e-300, -1e-9],
   ),
   fc.double().map(String),
   fc.bigInt().map(String),
@@ -208,7 +208,7 @@ it('a hostile call never adds less than it is', () => {
       if (typeof amount === 'string') expect(amount).toMatch(/^[0-9]+(\.[0-9]+)?$/);
       expect(Number(limit?.amount)).toBe(Number(amount) + 0);
     }),
-    runs(1_000),
+    { numRuns: runs(1_000) },
   );
   for (const args of [{}, { Amount: 5 }, { amount: { amount: 5 } }, { __proto__: { amount: 5 } }]) {
     const [limit] = policy.boundsOf({ tool: 'pay', args: args as JsonObject }, facts)?.limits ?? [];
