@@ -105,7 +105,8 @@ function asCounted<Ports extends GovernPorts>({ policy, ...ports }: Ports) {
   const nothing: Measured = { limits: [], first: null, reserved: [] };
   const { measure: read = async () => nothing } = ports;
   // What is left of limits is still read for conditions.
-  const measure: typeof read = async (asked) => (asked.reserves ? nothing : read(asked));
+  const measure: typeof read = async (asked, signal) =>
+    asked.reserves ? nothing : read(asked, signal);
   return { ...ports, measure, policy: { ...policy, rulesFor } };
 }
 

@@ -91,7 +91,11 @@ export async function explainCall(
   const bounds = policy.boundsOf(runs, { ...asked, task: { ...asked.task, id: asked.taskId } });
   const explanation = explanationOf(call, ruled, { ...ports, isIntentUnknown });
   if (bounds === null) return explanation;
-  const { limits } = measureGiven({ ...asked, bounds, reserves: false, seen: null }, used, now);
+  const { limits } = measureGiven(
+    { ...asked, bounds, reserves: false, joins: false, seen: null },
+    used,
+    now,
+  );
   return {
     ...explanation,
     ...boundsOf(bounds, limits, used),
