@@ -105,7 +105,7 @@ describe('a rule on a limit', () => {
     expect(asked).toEqual([
       {
         ...{ taskId: 'task-1', call, requester: fixture.aCaller() },
-        ...{ bounds: { limits: [limit], effect: null }, reserves: false, seen: null },
+        ...{ bounds: { limits: [limit], effect: null }, reserves: false, joins: false, seen: null },
       },
     ]);
   });
