@@ -48,7 +48,8 @@ export function start(
   approver?: string,
 ): Promise<void> {
   const released = approver === undefined ? {} : { approver };
-  return save(store, id, 1, [{ type: 'started', callId: id, entries, ...released }]);
+  const call = { callId: id, tool: 'refund', argsSha256: 'a'.repeat(64), at: 0 };
+  return save(store, id, 1, [{ type: 'started', ...call, entries, ...released }]);
 }
 
 /** Saves the end of a call whose start is saved. */

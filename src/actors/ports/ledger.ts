@@ -1,6 +1,10 @@
 import type { LimitPeriod, LimitStanding, OpenOutcome } from '../../machines/domain/ledger.ts';
+import type { Deferral, ToolCall } from '../../machines/domain/task.ts';
 import type { Measured, MeasureInput } from '../../machines/governance/bounds.ts';
 import type { AuditEvent } from './audit-event.ts';
+
+/** An earlier call with the same tool and arguments. */
+export type EqualCall = NonNullable<Deferral['repeats']>;
 
 /** A limit of the configuration, as far as its standing depends on it. */
 export interface KnownLimit {
@@ -41,6 +45,8 @@ export interface Ledger {
   measure(asked: MeasureInput, now: number): Promise<Measured>;
   /** Deletes up to 1,000 entries that no longer count; returns how many. */
   prune(now: number): Promise<number>;
+  /** Returns the newest other call of any session with the same tool and arguments that may have run; `null` for none. */
+  equal(call: Pick<ToolCall, 'id' | 'tool' | 'argsSha256'>): Promise<EqualCall | null>;
   /** Gives back what was reserved for a call that did not start. */
   forget(callId: string): void;
   /** Returns the standing of each key of these limits with a call in the current period, at most `mostStandings`. */

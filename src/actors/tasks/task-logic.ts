@@ -57,7 +57,7 @@ export interface TaskLogicPorts {
   log: Log;
   /** Limits the waiting calls of each caller. */
   waits: WaitingLimit;
-  sessions: Pick<Sessions, 'ran' | 'history'>;
+  sessions: Pick<Sessions, 'history'>;
   remembering: Pick<Remembering, 'redeem'>;
   /** The calls that count for limits, and the effects of calls. */
   ledger: Ledger;
@@ -115,7 +115,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
           if (measured.reserved !== null) live(asked.taskId).reserved(asked.call.id);
           return measured;
         },
-        ranInSession: (id, signal) => ofSession((run) => sessions.ran(run), id, signal),
+        equalTo: (call, signal) => whenReachable(() => ports.ledger.equal(call), { clock, signal }),
         historyOf: (id, signal) => ofSession((run) => sessions.history(run), id, signal),
       }),
       mint: served(createIssueCredential({ issuer, vault, clock, log })),

@@ -58,8 +58,17 @@ export type LedgerEnd = 'succeeded' | 'failed' | 'not_run' | 'unknown';
 
 /** A change of the ledger that is stored with a change of a task. */
 export type LedgerChange =
-  /** The call may run: its reservations are stored. */
-  | { type: 'started'; callId: string; entries: readonly LedgerEntry[]; approver?: string }
+  /** The call may run: it is known to later equal calls, and what was reserved for it is stored. */
+  | {
+      type: 'started';
+      callId: string;
+      tool: string;
+      argsSha256: string;
+      /** Epoch milliseconds. */
+      at: number;
+      entries: readonly LedgerEntry[];
+      approver?: string;
+    }
   | {
       type: 'ended';
       callId: string;

@@ -247,7 +247,7 @@ function deferralOf(context: ToolCallContext, call: ToolCall, runsSha256: string
   const approvals = isSame ? approvalsOfEdit(context) : [];
   const opened = { ...openDeferral(call, rule, now, shown), approvals };
   const before = isUnderSameRule(context) ? stored : null;
-  const repeats = earlierEqual(ran, call);
+  const repeats = presented.repeats ?? earlierEqual(ran, call);
   const { messages, requests } = held?.deferral ?? {};
   return {
     ...tightened(opened, before, [requester, ...speakers]),

@@ -93,6 +93,8 @@ export interface PresentedCall {
   shown: JsonObject;
   /** What the ledger has for the call; `null` before it was asked. */
   measured: MeasuredCall | null;
+  /** An earlier equal call of any session; absent if there is none. */
+  repeats?: NonNullable<Deferral['repeats']>;
   /** The grant that covers the call; `null` for none. */
   grant: UsedGrant | null;
 }

@@ -27,7 +27,7 @@ export function ledgerChanges(before: LedgerVersion | null, after: LedgerVersion
     const end = endOf(call, after);
     const isOver = earlier !== undefined && before !== null && endOf(earlier, before) === end;
     return [
-      ...(earlier === undefined ? startOf(call) : []),
+      ...(earlier === undefined ? [startOf(call)] : []),
       ...(end === null || isOver
         ? []
         : endedAs(call, end, isOpen(earlier, before)).map((one) => withResult(one, call, after))),
@@ -41,19 +41,19 @@ export function ledgerChanges(before: LedgerVersion | null, after: LedgerVersion
   return [...changes, ...gone.flatMap((call) => endedAs(call, 'not_run', false))];
 }
 
-function startOf({ callId, reserved = [], approver }: RanCall): LedgerChange[] {
-  if (reserved.length === 0) return [];
+function startOf({ callId, tool, argsSha256, at, reserved, approver }: RanCall): LedgerChange {
   const released = approver === undefined ? {} : { approver };
-  return [{ type: 'started', callId, entries: reserved, ...released }];
+  const call = { callId, tool, argsSha256, at };
+  return { type: 'started', ...call, entries: reserved ?? [], ...released };
 }
 
-/** The end of a call that adds to nothing matters only while its outcome is unknown. */
+/** The end of a call that adds to nothing matters only if it did not run, or while its outcome is unknown. */
 function endedAs(
   { callId, tool, argsSha256, reserved }: RanCall,
   end: LedgerEnd,
   wasUnknown: boolean,
 ): EndedCall[] {
-  if (reserved === undefined && end !== 'unknown' && !wasUnknown) return [];
+  if (reserved === undefined && (end === 'succeeded' || end === 'failed') && !wasUnknown) return [];
   return [{ type: 'ended', callId, tool, argsSha256, end }];
 }
 

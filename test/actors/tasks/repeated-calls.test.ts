@@ -45,3 +45,16 @@ it('a repeated call of the session is reported when a task runs again', async ()
   }, patient);
   expect([again.deferral?.repeats]).toEqual(ranBeside);
 });
+
+it('a repeated call of another session and another caller is reported', async () => {
+  const rig = await openSystem({ tools: [toolCalled('pay')], deferred: { pay: {} } });
+  const { system, clock } = rig;
+  const first = await parks(system, { ...paying(5), contextId: 'c-1' });
+  await system.decide(first.id, decision('approve', clock.now()));
+  const [ran] = (await ends(system, first.id)).ran ?? [];
+  const { deferral } = await parks(system, { ...paying(5), contextId: 'c-2' });
+  const { callId, at, approver } = ran ?? {};
+  expect(deferral?.repeats).toEqual({ callId, at, approver });
+  const other = await parks(system, { ...paying(6), contextId: 'c-3' });
+  expect(other.deferral).not.toHaveProperty('repeats');
+});

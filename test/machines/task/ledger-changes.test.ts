@@ -15,13 +15,15 @@ function version(calls: RanCall[], startedCall: string | null = null, task: Part
   return { task: { ran: calls, ...task } as Task, startedCall };
 }
 
+const started = { type: 'started', callId: 'call-1', tool: 'pay', argsSha256: 'a', at: 1 } as const;
+
 const ended = { type: 'ended', callId: 'call-1', tool: 'pay', argsSha256: 'a' } as const;
 
 describe('the changes of the ledger', () => {
   it('store a reservation with the start of its call, and the approver', () => {
     const call = ran({ approver: 'ann@example.com' });
     expect(ledgerChanges(version([]), version([call], 'call-1'))).toEqual([
-      { type: 'started', callId: 'call-1', entries, approver: 'ann@example.com' },
+      { ...started, entries, approver: 'ann@example.com' },
     ]);
     expect(ledgerChanges(version([call], 'call-1'), version([call], 'call-1'))).toEqual([]);
   });
@@ -51,9 +53,11 @@ describe('the changes of the ledger', () => {
     expect(ledgerChanges(before, version([]))).toEqual([]);
   });
 
-  it('store an unknown outcome of a call without limits, and nothing else of it', () => {
+  it('store the start and an unknown outcome of a call without limits, and no other end', () => {
     const { reserved: _, ...bare } = ran();
-    expect(ledgerChanges(version([]), version([bare], 'call-1'))).toEqual([]);
+    expect(ledgerChanges(version([]), version([bare], 'call-1'))).toEqual([
+      { ...started, entries: [] },
+    ]);
     expect(ledgerChanges(version([bare], 'call-1'), version([bare]))).toEqual([
       { ...ended, end: 'unknown' },
     ]);
@@ -70,9 +74,7 @@ describe('the changes of the ledger', () => {
     const running = version([ran()], null, account({}));
 
     it('reserve until the program reports an outcome', () => {
-      expect(ledgerChanges(version([]), running)).toEqual([
-        { type: 'started', callId: 'call-1', entries },
-      ]);
+      expect(ledgerChanges(version([]), running)).toEqual([{ ...started, entries }]);
       const closed = account({ state: 'closed', outcome: { status: 'not_run' } });
       expect(ledgerChanges(running, version([ran({ outcome: 'not_run' })], null, closed))).toEqual([
         { ...ended, end: 'not_run' },

@@ -2,7 +2,6 @@ import { assign, fromPromise, type PromiseActorLogic } from 'xstate';
 import { governanceFailed } from '../../../machines/domain/finding.ts';
 import type { UsedGrant } from '../../../machines/domain/grant.ts';
 import type { RanCall, ToolCall } from '../../../machines/domain/task.ts';
-import { withRan } from '../../../machines/domain/with-ran.ts';
 import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
 import { leftOf } from '../../../machines/governance/limit-standing.ts';
 import type {
@@ -26,6 +25,7 @@ import {
 } from '../../../machines/governance/tool-call-setup.ts';
 import { elapsed } from '../../elapsed.ts';
 import type { Ids } from '../../ports/ids.ts';
+import type { EqualCall } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Tool } from '../../ports/tool.ts';
 import type { IntentScorer } from '../alignment/alignment.ts';
@@ -40,10 +40,8 @@ export interface GovernPorts {
   tools: ReadonlyMap<string, Tool>;
   ids: Ids;
   log: Log;
-  /**
-   * Returns the calls that have started in the session of a task, including calls of other tasks; empty when absent.
-   */
-  ranInSession?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[]>;
+  /** Returns the newest other call of any session with the same tool and arguments; none when absent. */
+  equalTo?: (call: ToolCall, signal: AbortSignal) => Promise<EqualCall | null>;
   /** Returns every call that started in the session of a task; `null` if there are too many to be read. */
   historyOf?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[] | null>;
   /** Uses a grant that covers a call; no call is covered when absent. */
@@ -177,15 +175,16 @@ export function createGovern(ports: GovernPorts) {
       }
     },
   );
-  /** Calls of the session at the time a call is held; a concurrent task may have made some of them. */
-  const ranBefore = new WeakMap<ToolCall, readonly RanCall[]>();
+  /** Earlier equal calls of any session at the time a call is held. */
+  const equals = new WeakMap<ToolCall, EqualCall>();
   const identify = fromPromise<string, IdentifyInput>(
-    async ({ input: { taskId, call, isNew }, signal }) => {
+    async ({ input: { call, isNew }, signal }) => {
       const tool = tools.get(call.tool);
       try {
         if (tool === undefined) throw new Error(`unknown tool: ${call.tool}`);
         const digest = call.runsSha256 ?? (await runsDigest(tool, policy));
-        ranBefore.set(call, (await ports.ranInSession?.(taskId, signal)) ?? []);
+        const equal = (await ports.equalTo?.(call, signal)) ?? null;
+        if (equal !== null) equals.set(call, equal);
         if (isNew && !isAsOffered(call, tool, tools.get(call.tool))) {
           throw new ToolChangedError(call.tool);
         }
@@ -245,10 +244,9 @@ export function createGovern(ports: GovernPorts) {
       consultPolicy: assign(({ context }) => ({ rules: timed(() => rulesFor(context)) })),
       showCall: assign(({ context }) => {
         const call = callToRun(context);
-        return {
-          presented: { ...context.presented, shown: policy.shown(call.args) },
-          ran: withRan(context.ran, ranBefore.get(call) ?? []),
-        };
+        const presented = { ...context.presented, shown: policy.shown(call.args) };
+        const repeats = equals.get(call);
+        return { presented: repeats === undefined ? presented : { ...presented, repeats } };
       }),
       modifyCall: assign(({ context }) => modified(context)),
     },

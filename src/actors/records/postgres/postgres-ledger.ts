@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LimitStanding } from '../../../machines/domain/ledger.ts';
+import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type Settlement,
 } from '../../ports/ledger.ts';
 import {
+  equalOf,
   type LedgerRow,
   openOutcomeOf,
   outcomeCursor,
@@ -78,6 +80,15 @@ export class PostgresLedger implements Ledger {
     return request.promise;
   }
 
+  async equal({ id, tool, argsSha256 }: Pick<ToolCall, 'id' | 'tool' | 'argsSha256'>) {
+    const [row] = await this.#database.query<LedgerRow>(
+      `SELECT * FROM ledger WHERE kind = 'ran' AND key = $1 AND name = $2 AND call_id <> $3
+        ORDER BY at DESC, position DESC LIMIT 1`,
+      [argsSha256, tool, id],
+    );
+    return row === undefined ? null : equalOf(row);
+  }
+
   forget(callId: string): void {
     this.#forgotten.push(callId);
     if (!this.#isRunning) void this.#run();
@@ -114,7 +125,7 @@ export class PostgresLedger implements Ledger {
     );
     const page = found.slice(0, limit);
     const entries = await this.#database.query<LedgerRow>(
-      `SELECT * FROM ledger WHERE call_id = ANY($1::text[]) AND kind <> 'outcome' ORDER BY position`,
+      `SELECT * FROM ledger WHERE call_id = ANY($1::text[]) AND kind IN ('limit', 'effect') ORDER BY position`,
       [page.map(({ call_id: id }) => id)],
     );
     const last = page.at(-1);

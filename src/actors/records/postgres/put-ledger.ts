@@ -1,10 +1,12 @@
 import type { LedgerChange } from '../../../machines/domain/ledger.ts';
 import {
   entryId,
+  isEntry,
   type LedgerRow,
   ledgerColumns,
   openOutcomeOf,
   outcomeRow,
+  ranRow,
   requesterOf,
   settledBefore,
 } from '../store/ledger-rows.ts';
@@ -26,7 +28,9 @@ export function callsToLock(
   writes: readonly TaskWrite[],
   settlings: readonly Settling[],
 ): string[] {
-  const started = writes.flatMap(({ change }) => startsOf(change).map(({ callId }) => callId));
+  const started = writes.flatMap(({ change }) =>
+    startsOf(change).flatMap(({ callId, entries }) => (entries.length === 0 ? [] : [callId])),
+  );
   return [...started, ...settlings.map(({ callId }) => callId)];
 }
 
@@ -46,7 +50,11 @@ export function isReserved(change: TaskChange, rows: readonly LedgerRow[]): bool
 export function putLedger(writes: readonly TaskWrite[]): Statement[] {
   const started = writes.flatMap(({ change }) => startsOf(change).flatMap(startedRows));
   const ended = writes.flatMap(({ change }) => endsOf(change));
+  const ran = writes.flatMap(({ change }) =>
+    startsOf(change).map((one) => ranRow(one, change.task)),
+  );
   return [
+    ...(ran.length === 0 ? [] : [insertRows(ran)]),
     ...(started.length === 0
       ? []
       : [exactly({ text: start, values: [parameterOf(started)] }, started.length)]),
@@ -91,7 +99,7 @@ function endAll(ended: ReturnType<typeof endsOf>): Statement[] {
   return [
     {
       text: `DELETE FROM ledger AS l USING ${rows}
-        WHERE ${ofCall} AND x."end" = 'not_run' AND ${isOpen} AND NOT ${isSettled}`,
+        WHERE ${ofCall} AND x."end" = 'not_run' AND (${isOpen} OR l.kind = 'ran') AND NOT ${isSettled}`,
       values,
     },
     {
@@ -128,12 +136,7 @@ export function settleCalls(settlings: readonly Settling[], rows: readonly Ledge
     const own = rows.filter((row) => row.call_id === callId);
     const before = done.has(callId) ? 'settled' : settledBefore(own);
     done.add(callId);
-    settling.result =
-      before ??
-      openOutcomeOf(
-        settledRow(own, settled),
-        own.filter(({ kind }) => kind !== 'outcome'),
-      );
+    settling.result = before ?? openOutcomeOf(settledRow(own, settled), own.filter(isEntry));
     return before === null;
   });
   const statements = counting.flatMap(({ callId, settled }): Statement[] => [
@@ -141,7 +144,10 @@ export function settleCalls(settlings: readonly Settling[], rows: readonly Ledge
       text: `UPDATE ledger SET state = $2 WHERE call_id = $1 AND kind IN ('limit', 'effect')`,
       values: [callId, settled.ran ? 'succeeded' : 'returned'],
     },
-    { text: `DELETE FROM ledger WHERE call_id = $1 AND kind = 'outcome'`, values: [callId] },
+    {
+      text: `DELETE FROM ledger WHERE call_id = $1 AND kind = ANY($2::text[])`,
+      values: [callId, settled.ran ? ['outcome'] : ['outcome', 'ran']],
+    },
     insertRows([
       settledRow(
         rows.filter((row) => row.call_id === callId),

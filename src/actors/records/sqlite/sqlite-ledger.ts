@@ -5,6 +5,7 @@ import type {
   LimitStanding,
   OpenOutcome,
 } from '../../../machines/domain/ledger.ts';
+import type { ToolCall } from '../../../machines/domain/task.ts';
 import { minus, plus } from '../../../machines/exact-decimal.ts';
 import type {
   CallEffect,
@@ -24,13 +25,16 @@ import {
 import {
   effectiveStates,
   entryId,
+  equalOf,
   firstOf,
+  isEntry,
   type LedgerRow,
   ledgerColumns,
   openOutcomeOf,
   outcomeCursor,
   outcomeRow,
   placeOfCursor,
+  ranRow,
   requesterOf,
   reservedRows,
   settledBefore,
@@ -85,6 +89,11 @@ export class SqliteLedger implements Ledger {
       );
     }
     return measured;
+  }
+
+  async equal({ id, tool, argsSha256 }: Pick<ToolCall, 'id' | 'tool' | 'argsSha256'>) {
+    const row = this.#sql.equal.get(argsSha256, tool, id);
+    return row === undefined ? null : equalOf(rowOf(row));
   }
 
   forget(callId: string): void {
@@ -155,7 +164,7 @@ export class SqliteLedger implements Ledger {
   /** Writes what a change of a task changes, in the open transaction. */
   write({ ledger = [], task }: TaskChange): void {
     for (const change of ledger) {
-      if (change.type === 'started') this.#start(change);
+      if (change.type === 'started') this.#start(change, task);
       else this.#end(change, task);
     }
   }
@@ -180,7 +189,9 @@ export class SqliteLedger implements Ledger {
     return entries.every((entry) => reserved.includes(entryId(entry)));
   }
 
-  #start({ callId, approver }: Extract<LedgerChange, { type: 'started' }>): void {
+  #start(change: Extract<LedgerChange, { type: 'started' }>, task: TaskChange['task']): void {
+    const { callId, approver } = change;
+    this.#insert(ranRow(change, task));
     for (const row of this.#pending.rowsOf(callId)) {
       this.#insert({ ...row, approver: approver ?? row.approver });
     }
@@ -196,7 +207,8 @@ export class SqliteLedger implements Ledger {
     const outcome = rows.find(({ kind }) => kind === 'outcome');
     const isSettled = outcome?.state === 'settled';
     for (const row of rows) {
-      if (row.kind === 'outcome') continue;
+      if (row.kind === 'ran' && end === 'not_run') this.#put(row, null);
+      if (!isEntry(row)) continue;
       this.#put(row, stateAfter(row.state, end, isSettled));
       if (row.kind === 'effect' && result !== undefined) this.#sql.keep.run(result, row.position);
     }
@@ -212,7 +224,9 @@ export class SqliteLedger implements Ledger {
   }
 
   #settle(rows: readonly StoredRow[], settled: Settlement): OpenOutcome {
-    const entries = rows.filter(({ kind }) => kind !== 'outcome');
+    const entries = rows.filter(isEntry);
+    const ran = rows.find(({ kind }) => kind === 'ran');
+    if (ran !== undefined && !settled.ran) this.#put(ran, null);
     for (const row of entries) this.#put(row, settled.ran ? 'succeeded' : 'returned');
     const known = rows.find(({ kind }) => kind === 'outcome');
     const outcome: LedgerRow = {
@@ -268,7 +282,7 @@ export class SqliteLedger implements Ledger {
   }
 
   #entriesOf(callId: string): LedgerRow[] {
-    return this.#rowsOf(callId).filter(({ kind }) => kind !== 'outcome');
+    return this.#rowsOf(callId).filter(isEntry);
   }
 }
 
@@ -303,6 +317,8 @@ function prepare(database: DatabaseSync) {
     ofCall: sql('SELECT * FROM ledger WHERE call_id = ? ORDER BY position'),
     first: sql(`SELECT * FROM ledger WHERE kind = 'effect' AND key = ? AND at > ? AND call_id <> ?
       AND state IN ${effectiveStates} ORDER BY at DESC, position DESC LIMIT 1`),
+    equal: sql(`SELECT * FROM ledger WHERE kind = 'ran' AND key = ? AND name = ? AND call_id <> ?
+      ORDER BY at DESC, position DESC LIMIT 1`),
     keys: sql(keysOfLimit),
     outcomes: sql(`SELECT * FROM ledger WHERE kind = 'outcome' AND state = ?
       AND (at, call_id) < (?, ?) ORDER BY at DESC, call_id DESC LIMIT ?`),

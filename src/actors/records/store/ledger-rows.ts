@@ -1,13 +1,15 @@
 import type {
   FirstEffect,
+  LedgerChange,
   LedgerEnd,
   LedgerEntry,
   LimitStanding,
   OpenOutcome,
 } from '../../../machines/domain/ledger.ts';
+import type { Task } from '../../../machines/domain/task.ts';
 import type { MeasureInput } from '../../../machines/governance/bounds.ts';
 import { valuesOfKey } from '../../../machines/governance/limit-standing.ts';
-import type { KnownLimit, Settlement } from '../../ports/ledger.ts';
+import type { EqualCall, KnownLimit, Settlement } from '../../ports/ledger.ts';
 
 /**
  * The state of an entry. `returned` is that of a call that did not run according to a person: it counts for nothing. An
@@ -24,8 +26,11 @@ export type LedgerState =
 
 /** A row of the ledger: what a call adds to a limit, its effect, or its outcome that nobody knows. */
 export interface LedgerRow {
-  /** `restored` marks the time at which the store was restored from a backup. */
-  kind: 'limit' | 'effect' | 'outcome' | 'restored';
+  /**
+   * `ran` is a call that may have run, under its tool and the digest of its arguments; `restored` marks the time at which the store
+   * was restored from a backup.
+   */
+  kind: 'limit' | 'effect' | 'outcome' | 'ran' | 'restored';
   name: string;
   key: string;
   call_id: string;
@@ -83,6 +88,28 @@ export function outcomeRow(
     ...{ tool: of.tool, args_sha256: of.args_sha256, requester: of.requester, approver: null },
     ...{ amount: '', at: of.at, until: null, state: 'unknown', settled: null, result: null },
   };
+}
+
+/** Returns the row by which later equal calls find a call. */
+export function ranRow(
+  { callId, tool, argsSha256, at, approver }: Extract<LedgerChange, { type: 'started' }>,
+  { id, requester }: Pick<Task, 'id' | 'requester'>,
+): LedgerRow {
+  return {
+    ...{ kind: 'ran', name: tool, key: argsSha256, call_id: callId, task_id: id, tool },
+    ...{ args_sha256: argsSha256, requester: requesterOf(requester), approver: approver ?? null },
+    ...{ amount: '', at, until: null, state: 'running', settled: null, result: null },
+  };
+}
+
+/** True for a row of what a call adds to a limit, or of its effect. */
+export function isEntry({ kind }: Pick<LedgerRow, 'kind'>): boolean {
+  return kind === 'limit' || kind === 'effect';
+}
+
+/** Returns an earlier equal call from its row. */
+export function equalOf({ call_id: callId, at, approver }: LedgerRow): EqualCall {
+  return { callId, at: Number(at), ...(approver === null ? {} : { approver }) };
 }
 
 /** Identifies an entry among those of its call. */
