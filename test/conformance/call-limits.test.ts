@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import type { ServiceSettings } from '../helpers/agent-folder.ts';
-import { startTestAgent, type TestAgent } from '../helpers/test-agent.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { launchAgent, startTestAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
 
 const refund = {
   type: 'object',
@@ -145,5 +147,61 @@ describe('an effect', () => {
     const { body } = await ask(agent, 10, 'A-2003');
     await agent.post(`/holds/${body.hold_id}/outcome`, { status: 'failed', error: 'no account' });
     expect((await ask(agent, 10, 'A-2003')).body.status).toBe('allowed');
+  });
+});
+
+const skill = `---
+name: till
+description: The tools that tests use.
+---
+## Tool: pay
+
+Pays.
+
+\`\`\`json
+{"type": "object", "properties": {"order": {"type": "string"}, "amount": {"type": "integer"}},
+ "required": ["order"], "additionalProperties": false}
+\`\`\`
+`;
+
+/** Starts an agent with a tool `pay` and these rules. */
+async function startTill(security: object): Promise<TestAgent> {
+  const folder = new AgentFolder({ security });
+  writeFileSync(join(folder.path, 'SKILL.md'), skill);
+  const agent = await launchAgent({}, { folder });
+  onTestFinished(() => agent.close());
+  return agent;
+}
+
+const pay = (agent: TestAgent, id: string, args: object) =>
+  agent.send(id, [{ tool: 'pay', args }, { say: 'got {result}' }]);
+
+const startsOf = (agent: TestAgent, id: string) =>
+  agent.audit(id).filter(({ fields }) => fields?.['phase'] === 'start');
+
+describe('an effect of a tool that the agent runs', () => {
+  const effects = { pay: { key: 'pay:{args.order}', repeat: 'join' } };
+
+  it('runs once, and an equal call of another task receives its result', async () => {
+    const agent = await startTill({ effects });
+    const args = { order: 'A-1', amount: 5 };
+    const answers = await Promise.all(['t1', 't2'].map((id) => pay(agent, id, args)));
+    const texts = answers.map(textOf);
+    expect(texts[0]).toMatch(/^got /);
+    expect(texts[1]).toBe(texts[0]);
+    expect(['t1', 't2'].flatMap((id) => startsOf(agent, id))).toHaveLength(1);
+    const second = await pay(agent, 't3', args);
+    expect(textOf(second)).toBe(texts[0]);
+    expect(agent.audit('t3').map(({ event }) => event)).not.toContain('tool_exec');
+  });
+
+  it('is held if the arguments differ', async () => {
+    const agent = await startTill({ effects });
+    await pay(agent, 't1', { order: 'A-1', amount: 5 });
+    const held = pay(agent, 't2', { order: 'A-1', amount: 6 });
+    const { metadata } = await agent.reached('t2', 'deferred');
+    expect(metadata.deferral.first).toMatchObject({ task_id: 't1', key: 'pay:A-1' });
+    await agent.post('/tasks/t2/cancel', {});
+    await held;
   });
 });

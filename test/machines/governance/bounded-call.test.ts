@@ -53,7 +53,7 @@ const first: FirstEffect = {
 
 const repeated: Measured = { limits: [], first, reserved: null };
 
-function effectOnly(repeat: 'ask' | 'deny'): Bounds {
+function effectOnly(repeat: 'ask' | 'deny' | 'join'): Bounds {
   const effect = { name: 'issue_refund', key: first.key, within: null, over: financeRule };
   return { limits: [], effect: { ...effect, repeat } };
 }
@@ -217,5 +217,29 @@ describe('a call with the effect of an earlier call', () => {
       kind: 'deny',
       text: 'denied as a repeat: call call-0 of task task-0 has the same effect refund:A-2001, and its outcome is succeeded',
     });
+  });
+
+  const joinable = { ...first, argsSha256: aCall().argsSha256, result: 'paid' };
+
+  it('receives the result of the earlier call of the same caller, and does not run', async () => {
+    const { provider, userId } = aCaller();
+    const measured = { ...repeated, first: { ...joinable, requester: { provider, userId } } };
+    const { ruling, asked } = await ruleOn({ bounds: effectOnly('join') }, [measured]);
+    expect(ruling).toMatchObject({ kind: 'joined', result: 'paid' });
+    expect(ruling.records.at(-1)).toMatchObject({ decision: 'deny', rule: 'effects.issue_refund' });
+    expect(asked[0]?.joins).toBe(true);
+  });
+
+  it.each([
+    ['of another caller', joinable, {}],
+    ['of a program that runs its calls itself', joinable, { surface: 'hold' }],
+  ])('is held instead of joined if it is %s', async (_, earlier, task) => {
+    const { provider, userId } = aCaller();
+    const isOwn = 'surface' in task;
+    const requester = { provider, userId: isOwn ? userId : 'eve' };
+    const measured = { ...repeated, first: { ...earlier, requester } };
+    const input = { task: { surface: 'legacy', session: '', tags: {}, ...task } };
+    const { ruling } = await ruleOn({ bounds: effectOnly('join') }, [measured], input);
+    expect(ruling.kind).toBe('defer');
   });
 });
