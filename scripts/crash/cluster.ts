@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentFolder, type ServiceSettings } from '../../test/helpers/agent-folder.ts';
 import { type AgentProcess, launchAgentProcess } from '../../test/helpers/agent-process.ts';
+import { refundBounds } from '../../test/helpers/limited-refunds.ts';
 import { PostgresServer } from '../../test/helpers/postgres-server.ts';
 import { People, peopleSecret } from './people.ts';
 
@@ -144,8 +145,8 @@ function settingsOf(store: StoreKind, onRestart: 'abandon' | 'resume' | null): S
   const more = isGate ? { max_pending_per_caller: 10_000 } : { on_restart: onRestart };
   return {
     channels: ['webhook'],
-    security: { defer: { enabled: true, ...more, tools: { pay } } },
-    ...(isGate ? { gate: { tools: { pay: {}, echo: {} } } } : {}),
+    security: { defer: { enabled: true, ...more, tools: { pay } }, ...refundBounds('grant') },
+    ...(isGate ? { gate: { tools: { pay: {}, echo: {}, grant: {} } } } : {}),
     store: { kind: store },
     egress: { allowed_domains: ['127.0.0.1'], allow_private_ips: true },
   };

@@ -1,11 +1,17 @@
 import type { AgentProcess } from '../../test/helpers/agent-process.ts';
+import type { Refund } from '../../test/helpers/limited-refunds.ts';
 import type { AuditLine } from '../../test/helpers/test-agent.ts';
 import type { Cluster } from './cluster.ts';
+
+/** Refunds of one shop, before the next one is asked; some of them are for the same order. */
+const refundsOfShop = 30;
 
 /** People and programs of a cluster, each of whom asks a daemon by chance and asks another one when it is gone. */
 export abstract class Crowd {
   protected readonly cluster: Cluster;
   protected readonly random: () => number;
+  /** The refunds that were asked for. */
+  readonly refunds: Refund[] = [];
   #running: Promise<void>[] = [];
   #isOver = false;
 
@@ -35,6 +41,15 @@ export abstract class Crowd {
   /** Repeats each of these until the end. */
   protected repeat(runs: readonly ((agent: AgentProcess) => Promise<void>)[]): void {
     this.#running = runs.map((run) => this.#repeatOne(run));
+  }
+
+  /** Returns the next refund to ask for. */
+  protected nextRefund(): Refund {
+    const shop = `shop-${Math.floor(this.refunds.length / refundsOfShop)}`;
+    const order = `order-${Math.floor(this.random() * 8)}`;
+    const refund = { shop, order, amount: 1 + Math.floor(this.random() * 3) };
+    this.refunds.push(refund);
+    return refund;
   }
 
   protected pick<Thing>(things: readonly Thing[]): Thing | undefined {

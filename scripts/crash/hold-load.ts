@@ -86,7 +86,9 @@ export class HoldLoad extends Crowd {
   /** A program asks for its call, mostly a new one, and reports the outcome of a call that was handed out. */
   async #ask(agent: AgentProcess): Promise<void> {
     const before = this.random() < 0.4 ? this.pick(this.#asked) : undefined;
-    const call = before ?? { key: `key-${this.#asked.length + 1}`, ...(this.pick(calls) ?? pay) };
+    const fresh =
+      this.random() < 0.3 ? { tool: 'grant', args: this.nextRefund() } : this.pick(calls);
+    const call = before ?? { key: `key-${this.#asked.length + 1}`, ...(fresh ?? pay) };
     if (before === undefined) this.#asked.push(call);
     await this.#post(agent, call, this.random() < 0.3 ? 1 : 0);
     const told = this.answers.findLast(({ key }) => key === call.key);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { breakSentence, logFilesOf, verifyFiles } from '../../src/actors/records/records.ts';
 import { brokenTask } from '../../test/helpers/broken-task.ts';
+import { brokenRefunds } from '../../test/helpers/limited-refunds.ts';
 import { type AuditLine, readAudit } from '../../test/helpers/test-agent.ts';
 import type { Cluster } from './cluster.ts';
 import type { Crowd } from './crowd.ts';
@@ -19,7 +20,11 @@ export async function brokenInvariants(cluster: Cluster, load: Crowd): Promise<s
     const files = await logOf(cluster, folder);
     const verdict = await verifyFiles(files);
     const lines = files.flatMap((file) => readAudit(file));
-    return [...(verdict.ok ? [] : [breakSentence(verdict)]), ...(await load.broken(lines))];
+    return [
+      ...(verdict.ok ? [] : [breakSentence(verdict)]),
+      ...brokenRefunds(lines, 'grant', load.refunds),
+      ...(await load.broken(lines)),
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

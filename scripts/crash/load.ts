@@ -46,7 +46,7 @@ export class Load extends Crowd {
   async #call(agent: AgentProcess): Promise<void> {
     this.#sent += 1;
     const id = `task-${this.#sent}`;
-    const script = this.random() < 0.6 ? paying : echoing;
+    const script = this.#script();
     // A caller that is cut off gives up, and a held one is not waited for.
     const signal = AbortSignal.timeout(2_000);
     const answer = await agent.send(id, script, signal);
@@ -54,6 +54,13 @@ export class Load extends Crowd {
     const { status } = answer.body as { status: { state: string } };
     this.accepted.add(id);
     this.answered.set(id, status.state);
+  }
+
+  #script(): object[] {
+    const choice = this.random();
+    if (choice < 0.5) return paying;
+    if (choice < 0.7) return echoing;
+    return [{ tool: 'grant', args: this.nextRefund() }, { say: 'granted: {result}' }];
   }
 
   /** Several people decide the same call at once, at different daemons. */

@@ -32,6 +32,8 @@ export interface ServiceSettings {
     modify?: object;
     guardrails?: object;
     policy?: object;
+    limits?: object;
+    effects?: object;
   };
   store?: { kind?: string; path?: string; [key: string]: unknown };
   server?: object;

@@ -1,6 +1,12 @@
+import type { Refund } from '../helpers/limited-refunds.ts';
 import type { SimulatedAgent } from './simulated-agent.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 import type { Told } from './told.ts';
+
+/** The refunds that callers and programs ask for. */
+export const refunds: readonly Refund[] = [2, 3, 4].map((amount) => ({
+  ...{ shop: 'north', order: `order-${amount}`, amount },
+}));
 
 /** What the people and programs of a story share. */
 export interface Stage {

@@ -7,6 +7,7 @@ import type { RecordedEvent } from '../../src/actors/records/records.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { brokenHold, brokenHolds, type ToldHold } from '../helpers/broken-hold.ts';
 import { brokenTask } from '../helpers/broken-task.ts';
+import { brokenRefunds } from '../helpers/limited-refunds.ts';
 import { brokenInvariants, type Evidence } from './invariants.ts';
 import { canary } from './simulated-agent.ts';
 import type { SimulatedRequest } from './simulated-network.ts';
@@ -276,6 +277,55 @@ describe('the other invariants', () => {
     expect(await brokenBy({ requests })).toEqual([
       'evil.example.net was dialled at 93.184.216.12',
       'api.example.com was dialled at 169.254.169.254',
+    ]);
+  });
+});
+
+describe('the refunds of a log', () => {
+  const refund = (order: string, amount: number) => ({ shop: 'north', order, amount });
+  const asked = [refund('o-1', 4), refund('o-2', 3), refund('o-3', 2)];
+  /** The log of a task that starts a call and ends it with an outcome, if it does. */
+  const run = (index: number, id: string, outcome?: string) => {
+    const call = { ...{ tool: 'refund', call_id: id }, args_sha256: digestOf(index) };
+    return [
+      { event: 'tool_exec', task_id: `t-${id}`, fields: { ...call, phase: 'start' } },
+      ...(outcome === undefined
+        ? []
+        : [{ event: 'tool_exec', task_id: `t-${id}`, fields: { ...call, phase: 'end', outcome } }]),
+    ];
+  };
+  /** The log of a hold that a gate allows, and how it ends. */
+  const hold = (index: number, id: string, end: { event: string; fields?: JsonObject }) => {
+    const ruled = { tool: 'refund', decision: 'allow', args_sha256: digestOf(index) };
+    return [
+      { event: 'session_start', fields: { key: id } },
+      { event: 'call_ruled', fields: ruled },
+      end,
+    ].map((line) => ({ ...line, task_id: `t-${id}` }));
+  };
+  const digestOf = (index: number) => argsDigest('refund', asked[index] ?? {});
+  const broken = (...lines: ReturnType<typeof run | typeof hold>[]) =>
+    brokenRefunds(lines.flat(), 'refund', asked);
+  const ended = (status: string) => ({ event: 'hold_outcome', fields: { status } });
+
+  it('are valid within the limit of their shop, and once for each order', () => {
+    expect(
+      broken(
+        run(0, 'a', 'not_run'),
+        run(0, 'b', 'failed'),
+        hold(2, 'c', ended('succeeded')),
+        hold(1, 'd', ended('not_run')),
+        hold(1, 'e', { event: 'hold_withdrawn' }),
+      ),
+    ).toEqual([]);
+  });
+
+  it('are invalid over the limit, and for an order that may have been refunded before', () => {
+    expect(broken(run(0, 'a', 'failed'), hold(1, 'b', { event: 'session_end' }))).toEqual([
+      'the shop north refunded 7 of 6',
+    ]);
+    expect(broken(run(2, 'a'), hold(2, 'b', ended('succeeded')))).toEqual([
+      'the order north o-3 was refunded 2 times',
     ]);
   });
 });

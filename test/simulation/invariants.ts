@@ -10,7 +10,9 @@ import { eventOfWait } from '../../src/machines/domain/hold-events.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { brokenHolds, isHold } from '../helpers/broken-hold.ts';
 import { brokenTask } from '../helpers/broken-task.ts';
+import { brokenRefunds } from '../helpers/limited-refunds.ts';
 import { brokenApprovals } from './broken-approvals.ts';
+import { refunds } from './cast.ts';
 import { canary } from './simulated-agent.ts';
 import type { SimulatedRequest } from './simulated-network.ts';
 import type { ToolSeen } from './simulated-world.ts';
@@ -55,6 +57,7 @@ export async function brokenInvariants(evidence: Evidence): Promise<string[]> {
     ...brokenHolds(byTask, evidence.told.holds),
     ...brokenApprovals(holds, evidence.told.team),
     ...brokenRuns(byTask, evidence.seen),
+    ...brokenRefunds(events, 'refund', refunds),
     ...brokenDecisions(byTask, evidence.told),
     ...leaks(text, evidence),
     ...brokenAdmission(evidence.requests),

@@ -16,6 +16,7 @@ import { createSystem } from '../../src/agent/start/create-system.ts';
 import { type KeptChannels, keepChannels } from '../../src/agent/start/keep-channels.ts';
 import { writePush } from '../../src/http/a2a/push-writer.ts';
 import { createApp } from '../../src/http/app.ts';
+import { refundBounds } from '../helpers/limited-refunds.ts';
 import { openDoor } from '../helpers/open-door.ts';
 import type { SimulatedNetwork } from './simulated-network.ts';
 import { SimulatedSurface } from './simulated-surface.ts';
@@ -53,6 +54,7 @@ const kinds: Readonly<Record<SimulatedKind, string>> = {
   tools:
     pay: {schema: {type: object, properties: {to: {type: string}, amount: {type: number}}, required: [to]}}
     look: {}
+    refund: {}
     wipe: {}`,
 };
 
@@ -72,6 +74,8 @@ ${kind === 'agent' ? `    on_restart: ${onRestart}\n` : ''}    tools:
       pay:
         - {when: 'has(args.amount) && double(args.amount) > 100.0', to: "channel:webhook:desk", timeout: 4m, edit: true${approversOf(kind, '{"group:finance": 1, "group:legal": 1}')}}
         - {to: "channel:webhook:desk", timeout: 5m, edit: true${approversOf(kind, null)}}
+  limits: ${JSON.stringify(refundBounds('refund').limits)}
+  effects: ${JSON.stringify(refundBounds('refund').effects)}
   guardrails: {enabled: true, denied_tools: [wipe${isStrict ? ', pay' : ''}]}
 egress:
   mode: allowlist

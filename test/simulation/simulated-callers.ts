@@ -1,12 +1,14 @@
 import { isFinal } from '../../src/machines/domain/task.ts';
 import { decision, playing, type Step } from '../helpers/system-story.ts';
-import type { Cast, Stage } from './cast.ts';
+import { type Cast, refunds, type Stage } from './cast.ts';
 import { canary, type SimulatedAgent } from './simulated-agent.ts';
 
 const steps: readonly Step[] = [
   { tool: 'pay', args: { to: 'ann' } },
   { tool: 'pay', args: { to: 'bob' } },
+  { tool: 'pay', args: { to: 'cid' } },
   { tool: 'look' },
+  ...refunds.map((args) => ({ tool: 'refund', args })),
   { tool: 'wipe' },
   { tool: 'http_request', args: { url: 'https://api.example.com/' } },
   { tool: 'http_request', args: { url: 'https://evil.example.net/' } },

@@ -1,7 +1,7 @@
 import { argsDigest } from '../../src/actors/governance/governance.ts';
 import type { JsonObject } from '../../src/machines/json.ts';
 import { denials } from '../helpers/broken-hold.ts';
-import type { Cast, Stage } from './cast.ts';
+import { type Cast, refunds, type Stage } from './cast.ts';
 import type { SimulatedAgent } from './simulated-agent.ts';
 import type { SurfaceAnswer } from './simulated-surface.ts';
 import { team } from './simulated-team.ts';
@@ -24,9 +24,11 @@ const calls = [
   { tool: 'pay', args: { to: 'ann', amount: 5 } },
   { tool: 'pay', args: { to: 'ann', amount: 5 } },
   { tool: 'pay', args: { to: 'bob', amount: 500 } },
+  { tool: 'pay', args: { to: 'cid', amount: 500 } },
   { tool: 'pay', args: { to: 'bob' } },
   { tool: 'pay', args: { amount: 5 } },
   { tool: 'look', args: {} },
+  ...refunds.map((args) => ({ tool: 'refund', args })),
   { tool: 'wipe', args: {} },
   { tool: 'unlisted', args: {} },
 ];

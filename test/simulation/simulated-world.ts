@@ -165,7 +165,7 @@ export class SimulatedWorld {
       this.seen.push({ taskId, callId, tool, args });
       return this.#outcome(signal);
     };
-    const tools = ['pay', 'look', 'wipe'].map(
+    const tools = ['pay', 'look', 'refund', 'wipe'].map(
       (name): Tool => ({
         ...{ name, description: name, idempotent: false, parameters: { type: 'object' } },
         run: (args, run) => act(name, args, run),
