@@ -62,6 +62,7 @@ export function refusal(
 const lists: Readonly<Record<string, string>> = {
   delegations: 'delegate list',
   grants: 'grants list',
+  limits: 'limits unknown',
   'mcp-servers': 'mcp list',
 };
 

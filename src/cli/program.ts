@@ -17,6 +17,7 @@ import { hookCommand } from './hook/hook-command.ts';
 import { importCommand } from './import/import-command.ts';
 import type { InitOptions } from './init/init.ts';
 import { keyCommand } from './key/key-command.ts';
+import { effectsCommand, limitsCommand } from './limits/limits-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 import { addValue, countValue, portValue } from './option-values.ts';
 import type { Output } from './output.ts';
@@ -91,6 +92,8 @@ function createProgram(session: Session): Command {
     peopleCommand(session),
     delegateCommand(session),
     grantsCommand(session),
+    limitsCommand(session),
+    effectsCommand(session),
     auditCommand(session),
     receiptCommand(session),
     storeCommand(session),

@@ -48,6 +48,7 @@ import { type HealthPorts, healthRoutes } from './routes/health.ts';
 import { holdRoutes } from './routes/holds.ts';
 import { type HookPorts, hookRoutes } from './routes/hooks.ts';
 import { rpcRoutes } from './routes/json-rpc-route.ts';
+import { limitRoutes } from './routes/limits.ts';
 import { type McpServerPorts, mcpServerRoutes, type RecordOf } from './routes/mcp-servers.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 import { type PolicyReloadPorts, policyRoutes } from './routes/policy-reload.ts';
@@ -160,6 +161,7 @@ function createRouter(
   serve(deferralRoutes(ports));
   serve(policyRoutes(ports));
   serve(grantRoutes);
+  serve(limitRoutes(ports));
   serve(delegationRoutes(ports));
   if (ports.gate !== null) {
     const hook = { ...ports, ...ports.gate };

@@ -1,3 +1,5 @@
+import type { AuditEvent } from '../actors/ports/audit-event.ts';
+import type { KeyStanding, OutcomePage, OutcomeQuery, Settlement } from '../actors/ports/ledger.ts';
 import type { PushTarget, PushTargets } from '../actors/ports/push.ts';
 import { SystemError, uncheckedMember } from '../actors/system-error.ts';
 import type {
@@ -20,6 +22,7 @@ import type {
 } from '../actors/tasks/tasks.ts';
 import type { Grant } from '../machines/domain/grant.ts';
 import type { HoldOutcome, HoldRequest } from '../machines/domain/hold.ts';
+import type { LimitStanding, OpenOutcome } from '../machines/domain/ledger.ts';
 import { type Caller, isFinal, isStanding, type Task } from '../machines/domain/task.ts';
 import { type DecisionAttempt, runtimeProvider } from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
@@ -155,6 +158,54 @@ export class CallerTasks {
   async revokeGrant(id: string): Promise<Grant | undefined> {
     const found = (await this.grants()).find((one) => one.id === id);
     return found === undefined ? undefined : this.#system.remembering.revoke(id);
+  }
+
+  /** Returns the limits that count calls of the caller; all of them for the daemon itself. */
+  async limits(): Promise<LimitStanding[]> {
+    const all = await this.#system.limits.standings();
+    return all.filter((one) => this.#isOfLimit(one));
+  }
+
+  /** Lists the calls of the caller's tasks whose outcome nobody knows, and those that people settled, newest first. */
+  async outcomes(query: OutcomeQuery): Promise<OutcomePage> {
+    const { outcomes, cursor } = await this.#system.limits.outcomes(query);
+    if (this.#scope.kind === 'all') return { outcomes, cursor };
+    const visible = await Promise.all(outcomes.map((one) => this.#isOwnOutcome(one)));
+    return { outcomes: outcomes.filter((_, index) => visible[index]), cursor };
+  }
+
+  /** Returns a call whose outcome nobody knew. */
+  async outcome(callId: string): Promise<OpenOutcome | undefined> {
+    const found = await this.#system.limits.outcome(callId);
+    return found !== undefined && (await this.#isOwnOutcome(found)) ? found : undefined;
+  }
+
+  /** Stores the statement of a person on a call whose outcome nobody knows, with its event. */
+  settle(callId: string, settled: Settlement, event: AuditEvent) {
+    return this.#system.limits.settle(callId, settled, event);
+  }
+
+  /** Values of other callers, organisations and sessions, and computed ones, are for the daemon alone. */
+  #isOfLimit({ key }: KeyStanding): boolean {
+    if (this.#scope.kind === 'all' || key === '') return true;
+    const caller = this.#caller;
+    const own: Record<string, unknown> = {
+      caller: caller === null ? null : [caller.provider, caller.userId],
+      org: caller?.orgId ?? null,
+    };
+    return Object.entries(JSON.parse(key) as Record<string, unknown>).every(
+      ([name, value]) =>
+        name === 'tool' ||
+        name === 'agent' ||
+        (name in own && JSON.stringify(own[name]) === JSON.stringify(value)),
+    );
+  }
+
+  /** Of a task that is not stored any more, nobody but the daemon learns. */
+  async #isOwnOutcome({ taskId }: OpenOutcome): Promise<boolean> {
+    if (this.#scope.kind === 'all') return true;
+    const task = await this.#system.reads.whose(taskId);
+    return task !== undefined && isWithin(this.#scope, task);
   }
 
   #isOfGrant({ approver, for: delegator, requester }: Grant): boolean {

@@ -8,6 +8,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     refusalOf: () => null,
     refusalOfSpeaker: () => null,
     rulesFor: () => toolRules(),
+    limits: [],
     sightOf: () => () => true,
     callerReads: nothingRead,
     changesOf: () => ({ changes: [], misfit: null }),

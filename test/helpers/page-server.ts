@@ -113,6 +113,8 @@ export class PageServer {
       };
     }
     if (path === '/api/grants') return { body: { grants: [], unasked: [] } };
+    if (path === '/api/outcomes') return { body: { open: [], settled: [], unasked: [] } };
+    if (/^\/api\/agents\/[^/]+\/limits$/.test(path)) return { body: { limits: [] } };
     if (path === '/api/deferrals/decided') return { body: { decided: [], unasked: [] } };
     if (/^\/api\/agents\/[^/]+\/audit$/.test(path)) return { body: { events: [] } };
     // What was decided on has nothing to tell yet.

@@ -1,5 +1,12 @@
 import { GENESIS } from '../../src/actors/records/log/chain-format.ts';
+import { presentOutcome } from '../../src/http/wire/settlement.ts';
+import {
+  firstEffectJson,
+  limitJson,
+  measuredLimitJson,
+} from '../../src/machines/governance/limit-json.ts';
 import { logOf, testKey } from '../actors/records/log/log-of.ts';
+import { aFirstEffect, aMeasuredLimit, anOpenOutcome } from './limit-fixtures.ts';
 import { aDeferral, anAgent } from './page-fixtures.ts';
 import { type PageServer } from './page-server.ts';
 import { answerLog } from './served-log.ts';
@@ -58,6 +65,12 @@ export function tellStory(server: PageServer): void {
       approvals: [{ approver: 'carol@example.com', at: minutes(-1) }],
       requested_at: minutes(-4),
       expires_at: new Date(Date.now() + 107_000).toISOString(),
+      limits: [
+        measuredLimitJson(
+          aMeasuredLimit({ amount: '89.9', isOver: false, by: { caller: 'ann@example.com' } }),
+        ),
+      ],
+      first: firstEffectJson(aFirstEffect({ key: 'refund:A-1042', at: Date.now() - 360_000 })),
       context:
         'A refund above 50 EUR. issue_refund wants to pay back order A-1042: 89.90 EUR, as it arrived broken.',
     }),
@@ -98,6 +111,20 @@ export function tellStory(server: PageServer): void {
     },
   }));
   server.routes.set('GET /api/agents/translator/logs', () => ({ body: { lines: [] } }));
+  server.routes.set('GET /api/agents/refunds/limits', () => ({
+    body: {
+      limits: [
+        limitJson(aMeasuredLimit({ by: { caller: 'ann@example.com' } })),
+        limitJson(
+          aMeasuredLimit({
+            ...{ name: 'newsletters_a_week', by: {}, max: '2', used: '1', reserved: '0' },
+            period: { calendar: 'week', zone: 'Europe/Berlin' },
+          }),
+        ),
+      ],
+    },
+  }));
+  server.routes.set('GET /api/outcomes', () => ({ body: { ...outcomes(), unasked: [] } }));
   server.routes.set('GET /api/agents/refunds/policy', () => ({
     body: {
       tools: [
@@ -151,6 +178,25 @@ export function tellStory(server: PageServer): void {
   }));
   tellOfConversation(server, minutes);
   tellOfLog(server);
+}
+
+/** A refund that was cut off, and one that a person settled. */
+function outcomes() {
+  const ago = (minutes: number) => Date.now() - minutes * 60_000;
+  const of = (outcome: Parameters<typeof anOpenOutcome>[0]) => ({
+    agent_id: 'refunds',
+    ...presentOutcome(anOpenOutcome(outcome)),
+  });
+  const reason = 'The bank shows the payment re_81.';
+  return {
+    open: [of({ at: ago(12) })],
+    settled: [
+      of({
+        ...{ callId: 'call-7', taskId: 'refund-2', at: ago(1_500) },
+        settled: { ran: true, by: 'carol@example.com', reason, at: ago(1_400) },
+      }),
+    ],
+  };
 }
 
 function tellOfConversation(server: PageServer, minutes: (count: number) => string): void {

@@ -46,6 +46,7 @@ const measurements: Measurement[] = [
   { type: 'notice', notice: 'escalation' },
   { type: 'wait', decision: 'approve', kind: 'task', milliseconds: 5_000 },
   { type: 'grant', tool: 'pay' },
+  { type: 'limit', limit: 'refunds', decision: 'defer' },
   { type: 'hold', state: 'granted' },
   { type: 'request', route: '/tasks', status: 200, outcome: 'ok', milliseconds: 3 },
   { type: 'authFailure', reason: 'invalid' },
@@ -63,6 +64,10 @@ export const everyPort = {
       waits: async () => ({ oldestAt: 0, expiresAt: 1, overdue: 0 }),
       strangers: async () => 0,
       live: () => 0,
+    },
+    limits: {
+      standings: async () => [{ name: 'refunds', used: '1', reserved: '0', max: '5' }],
+      outcomes: async () => ({ outcomes: [], cursor: null }),
     },
   },
   admission: null,

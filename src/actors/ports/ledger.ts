@@ -13,6 +13,12 @@ export interface KnownLimit {
   max: string;
 }
 
+/** A limit with what the calls of one key use of it. */
+export interface KeyStanding extends LimitStanding {
+  /** The values of `by` as JSON; the caller as provider and user id. Empty for a limit that no call uses. */
+  key: string;
+}
+
 /** The statement of a person on a call whose outcome nobody knows. */
 export type Settlement = NonNullable<OpenOutcome['settled']>;
 
@@ -50,9 +56,11 @@ export interface Ledger {
   /** Gives back what was reserved for a call that did not start. */
   forget(callId: string): void;
   /** Returns the standing of each key of these limits with a call in the current period, at most `mostStandings`. */
-  standings(limits: readonly KnownLimit[], now: number): Promise<LimitStanding[]>;
+  standings(limits: readonly KnownLimit[], now: number): Promise<KeyStanding[]>;
   /** Lists the calls whose outcome nobody knows, and those that people settled, newest first. */
   outcomes(query: OutcomeQuery): Promise<OutcomePage>;
+  /** Returns a call whose outcome nobody knows, that failed, or that a person settled. */
+  outcome(callId: string): Promise<OpenOutcome | undefined>;
   /**
    * Stores the statement of a person on a call whose outcome nobody knows, or that failed, with its event in one commit.
    * Returns `unknown` if there is no such call, and `settled` if it was settled before.

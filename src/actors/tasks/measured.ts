@@ -32,6 +32,8 @@ export type Measured =
   | { type: 'notice'; notice: 'reminder' | 'escalation' }
   | { type: 'wait'; decision: WaitEnd; kind: 'task' | 'hold'; milliseconds: number }
   | { type: 'grant'; tool: string }
+  /** A call would exceed a limit. */
+  | { type: 'limit'; limit: string; decision: 'defer' | 'deny' }
   /** The granted call of another program has entered a state. */
   | { type: 'hold'; state: HoldState };
 

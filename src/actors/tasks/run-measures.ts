@@ -86,6 +86,10 @@ function measuredFact(fact: TaskFact): Measured | null {
       return { type: 'notice', notice: 'escalation' };
     case 'grant.used':
       return { type: 'grant', tool: fact.tool };
+    case 'limit.reached': {
+      const { limit, decision } = fact;
+      return { type: 'limit', limit: limit.name, decision };
+    }
     default:
       return null;
   }

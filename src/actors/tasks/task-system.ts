@@ -12,6 +12,7 @@ import { EgressRecorder } from './egress-recorder.ts';
 import { Holds } from './holds.ts';
 import { Intake } from './intake.ts';
 import { JoinedCalls } from './joined-calls.ts';
+import { LimitBook } from './limit-book.ts';
 import { LiveTasks, type LiveTasksOptions } from './live-tasks.ts';
 import { isConflict } from './lost-conflict.ts';
 import { askPeople, type QuestionPorts } from './questions.ts';
@@ -82,6 +83,8 @@ export class TaskSystem {
   readonly people: PeopleDirectory;
   /** Approvals that release later calls. */
   readonly remembering: Remembering;
+  /** Limits over calls, and the calls whose outcome nobody knows. */
+  readonly limits: LimitBook;
   /** Changes of all tasks. */
   readonly feed: TaskFeed;
   readonly #options: TaskSystemOptions;
@@ -109,6 +112,7 @@ export class TaskSystem {
     });
     this.people = options.people ?? new PeopleDirectory();
     this.remembering = new Remembering({ ...options, people: this.people });
+    this.limits = new LimitBook(options);
     this.feed = new TaskFeed(options.clock);
     this.watchers.subscribe(allTasks, {
       onOwnChange: (task, before) => {

@@ -4,6 +4,7 @@ import type { RequestState } from '../../http/request-state.ts';
 import type { DashboardPorts } from './dashboard-ports.ts';
 import { listGrants, revokeGrant } from './tasks/grants.ts';
 import { inspectTask } from './tasks/inspect-task.ts';
+import { listLimits, listOutcomes, settleOutcome } from './tasks/limits.ts';
 import { listDecided } from './tasks/list-decided.ts';
 import { listHeldCalls } from './tasks/list-held-calls.ts';
 import { listTasks } from './tasks/list-tasks.ts';
@@ -19,6 +20,9 @@ export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPort
   router.get('/api/agents/:id/tasks/:tid', showTask(ports));
   router.get('/api/deferrals', listHeldCalls(ports));
   router.get('/api/deferrals/decided', listDecided(ports));
+  router.get('/api/agents/:id/limits', listLimits(ports));
+  router.get('/api/outcomes', listOutcomes(ports));
+  router.post('/api/agents/:id/outcomes', readJson(), settleOutcome(ports));
   router.get('/api/grants', listGrants(ports));
   router.post('/api/agents/:id/grants/:grant/revoke', readJson(), revokeGrant(ports));
   router.post('/api/agents/:id/tasks/:tid/decisions', readJson(), orderTask('decisions', ports));

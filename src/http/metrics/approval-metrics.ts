@@ -54,6 +54,12 @@ export function addApprovalMetrics(registry: Registry, labelOf: (tool: string) =
     labelNames: ['tool'],
     registers,
   });
+  const limits = new Counter({
+    name: 'holdpoint_limit_reached_total',
+    help: 'Calls that would have exceeded a limit, by limit and what happened to them.',
+    labelNames: ['limit', 'decision'],
+    registers,
+  });
   const holds = new Counter({
     name: 'holdpoint_holds_total',
     help: 'Granted calls of other programs that entered a state.',
@@ -82,6 +88,8 @@ export function addApprovalMetrics(registry: Registry, labelOf: (tool: string) =
         return measured.notice === 'reminder' ? reminders.inc() : escalations.inc();
       case 'grant':
         return grants.inc({ tool: labelOf(measured.tool) });
+      case 'limit':
+        return limits.inc({ limit: measured.limit, decision: measured.decision });
       case 'hold':
         return holds.inc({ state: measured.state });
       default:

@@ -26,7 +26,7 @@ export interface DaemonFigures {
 }
 
 export interface MetricsPorts {
-  system: Pick<TaskSystem, 'metrics' | 'intake'>;
+  system: Pick<TaskSystem, 'metrics' | 'intake' | 'limits'>;
   /** `null` if admission is off. */
   admission: { fallbacks(): number } | null;
   /** Counts audit events that are committed but not yet synced to the log file. */

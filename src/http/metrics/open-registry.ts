@@ -4,6 +4,7 @@ import { addApprovalMetrics } from './approval-metrics.ts';
 import { BoundedNames, otherName } from './bounded-names.ts';
 import { addDaemonMetrics } from './daemon-metrics.ts';
 import { addGenAiMetrics } from './gen-ai-metrics.ts';
+import { addLimitMetrics } from './limit-metrics.ts';
 import type { Measurement, Observe } from './measurement.ts';
 import type { RegistryPorts } from './metrics-ports.ts';
 import { Readings, sharedRead } from './readings.ts';
@@ -75,6 +76,7 @@ export function openRegistry(ports: RegistryPorts): OpenRegistry {
     addStoreMetrics(registry, readings, ports),
   ];
   addTaskMetrics(readings, ports);
+  addLimitMetrics(readings, ports);
   addDaemonMetrics(readings, ports);
   addAuditMetrics(readings, ports);
   addChannelMetrics(readings, ports);

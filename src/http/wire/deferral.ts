@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { boundsJson } from '../../machines/domain/limit-json.ts';
 import { allOptions, type OptionsJson, optionsJson } from '../../machines/domain/rule-options.ts';
 import type { CallEdit, Deferral, Task } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { nextEscalation } from '../../machines/governance/defer-policy.ts';
+import { boundsJson } from '../../machines/governance/limit-json.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { titleOf } from '../../machines/task/task-title.ts';
 import { argumentChanges } from './decision-record.ts';

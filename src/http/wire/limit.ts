@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import type { FirstEffectJson, MeasuredLimitJson } from '../../machines/domain/limit-json.ts';
+import type {
+  FirstEffectJson,
+  LimitJson,
+  MeasuredLimitJson,
+} from '../../machines/governance/limit-json.ts';
 import { requester } from './requester.ts';
 import { time } from './timestamp.ts';
 
-const amount = z
+export const amount = z
   .union([z.number(), z.string()])
   .describe('Exact amount: a number, or text if no number has exactly this value.');
 
@@ -26,6 +30,9 @@ const limitFields = {
     '`max` less `used` and `reserved`; negative if people approved calls over the limit.',
   ),
 };
+
+/** The standing of a limit. */
+export const limit = z.object(limitFields).meta({ id: 'Limit' }) satisfies z.ZodType<LimitJson>;
 
 /** A limit that applies to a held call. */
 export const measuredLimit = z
@@ -59,3 +66,5 @@ export const boundFields = {
     .exactOptional(),
   first: firstEffect.describe('The earlier call with the same effect.').exactOptional(),
 };
+
+export const limitList = z.object({ limits: z.array(limit) }).meta({ id: 'LimitList' });

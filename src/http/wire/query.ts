@@ -48,6 +48,15 @@ export function readDeadlinePage(query: ParsedUrlQuery): Page {
   return readPageBy(query, /^\d{1,15}-\d{1,15}$/);
 }
 
+/** Reads `state`, `limit` and `cursor` for the calls whose outcome nobody knows. Throws a 400 Problem. */
+export function readOutcomePage(query: ParsedUrlQuery): Page & { isOpen?: boolean } {
+  const page = readPageBy(query, /^\d{1,16}-[^\p{Cc}]{1,256}$/u);
+  const { state } = query;
+  if (state === undefined || state === '') return page;
+  if (state === 'open' || state === 'settled') return { ...page, isOpen: state === 'open' };
+  throw new Problem('invalid_query', 'state must be open or settled');
+}
+
 /** Reads `order` for the deferrals; returns true for earliest deadline first. Throws a 400 Problem. */
 export function readDeadlineOrder({ order }: ParsedUrlQuery): boolean {
   if (order === undefined || order === '') return false;

@@ -1,5 +1,4 @@
 import type { AbandonReason } from '../domain/facts.ts';
-import { boundsJson } from '../domain/limit-json.ts';
 import type { OptionTerms } from '../domain/rule-options.ts';
 import type {
   Approval,
@@ -12,6 +11,7 @@ import type {
 } from '../domain/task.ts';
 import { nameInWords } from '../governance/caller-name.ts';
 import { changeWords, editWords } from '../governance/edit-words.ts';
+import { boundsJson } from '../governance/limit-json.ts';
 import { firstWords, measuredWords } from '../governance/limit-words.ts';
 import type { JsonObject } from '../json.ts';
 import { oneLine } from '../legible.ts';

@@ -1,5 +1,3 @@
-import type { Caller } from './task.ts';
-
 /** A period of a limit: rolling, in milliseconds, or a period of the calendar in a time zone. */
 export type LimitPeriod =
   | { rolling: number }
@@ -42,7 +40,7 @@ export interface FirstEffect {
   callId: string;
   taskId: string;
   argsSha256: string;
-  requester: Pick<Caller, 'provider' | 'userId' | 'email'> | null;
+  requester: { provider: string; userId: string; email?: string } | null;
   /** Start or release in epoch milliseconds. */
   at: number;
   /** The person who released it; absent if nobody was asked. */

@@ -12,6 +12,7 @@ import { tightened } from './tightened.ts';
 import {
   boundsIn,
   callToRun,
+  type Held,
   type MeasuredCall,
   type ToolCallContext,
   tookToJudge,
@@ -222,14 +223,15 @@ function heldDeferral({ held }: ToolCallContext): Deferral {
 }
 
 /** Returns a call to hold, with its deferral. A changed call gets a new id for its approval request. */
-function deferredCall(context: ToolCallContext, runsSha256: string | null) {
+function deferredCall(context: ToolCallContext, runsSha256: string | null): Held {
   const { held } = context;
   const runs = callToRun(context);
   const { measured } = context.presented;
   const isAskedAgain = runs.id === held?.deferral.id && held.isReleased;
   const heldAs = isAskedAgain ? (held.edited?.heldAs ?? measured?.heldAs) : undefined;
   const call = heldAs === undefined ? runs : { ...runs, id: heldAs };
-  return { call, deferral: deferralOf(context, call, runsSha256) };
+  const facts = measured === null ? [] : reachedFacts(call, boundsIn(context.rules), measured);
+  return { call, deferral: deferralOf(context, call, runsSha256), facts };
 }
 
 /**

@@ -148,6 +148,13 @@ export const toolChangedCode = 'tool_changed';
 /** The fact that a higher assurance level is required. */
 export type StepUpRequired = Extract<TaskFact, { type: 'stepUp.required' }>;
 
+/** A call that is held, and the facts to report with it. */
+export interface Held {
+  call: ToolCall;
+  deferral: Deferral;
+  facts: readonly TaskFact[];
+}
+
 /** The reason for which a call may run, and the facts to report with it. */
 export interface Allowance {
   reason: string;
@@ -266,12 +273,12 @@ export const toolCallSetup = setup({
         }),
       };
     }),
-    defer: assign(({ context }, { call, deferral }: { call: ToolCall; deferral: Deferral }) => {
+    defer: assign(({ context }, { call, deferral, facts }: Held) => {
       const { rules, requester } = context;
       const opened = { type: 'deferral.opened', deferral, requester, ...policyOf(call) } as const;
       return {
         verdict: { kind: 'defer', call, deferral, credential: rules.credential } as const,
-        facts: [opened],
+        facts: [...facts, opened],
         records: recorded(
           context,
           'defer',

@@ -15,6 +15,7 @@ import { healthRoutes } from '../../../src/http/routes/health.ts';
 import { holdRoutes } from '../../../src/http/routes/holds.ts';
 import { hookRoutes } from '../../../src/http/routes/hooks.ts';
 import { rpcRoutes } from '../../../src/http/routes/json-rpc-route.ts';
+import { limitRoutes } from '../../../src/http/routes/limits.ts';
 import { mcpServerRoutes } from '../../../src/http/routes/mcp-servers.ts';
 import { policyRoutes } from '../../../src/http/routes/policy-reload.ts';
 import { resourceRoutes } from '../../../src/http/routes/protected-resource.ts';
@@ -44,13 +45,19 @@ import {
   session,
   sessionBrief,
 } from '../../../src/http/wire/session.ts';
+import {
+  outcome as outcomeSchema,
+  presentOutcome,
+  settledBefore,
+  settledEarlier,
+} from '../../../src/http/wire/settlement.ts';
 import { presentStates, statePath } from '../../../src/http/wire/states.ts';
 import { origin, presentOrigin, presentTask, stepUpOf, task } from '../../../src/http/wire/task.ts';
 import { presentRow, taskRow } from '../../../src/http/wire/task-row.ts';
 import type { AdmissionVerdict } from '../../../src/machines/admission/admission-answer.ts';
 import type { DecisionRecord, Message, Task } from '../../../src/machines/domain/task.ts';
 import type { DecisionAnswer } from '../../../src/machines/governance/decision.ts';
-import { aFirstEffect, aMeasuredLimit } from '../../helpers/limit-fixtures.ts';
+import { aFirstEffect, aMeasuredLimit, anOpenOutcome } from '../../helpers/limit-fixtures.ts';
 import { aParkedTask, aTask } from '../../helpers/stored-tasks.ts';
 import {
   aCaller,
@@ -213,6 +220,9 @@ const holds = [
   aTask({ state: 'failed', hold: statedHold, text: 'denied' }),
 ].map((one) => presentHold(one, { isTaken: true }));
 
+const statement = { ran: false, by: 'ann', reason: 'not at the bank', at: 3_000 };
+const settledOutcome = anOpenOutcome({ settled: statement });
+
 /** Each schema with objects that its presenter made. */
 const presented: [name: string, schema: z.ZodType, objects: unknown[]][] = [
   ['task', task, tasks.map(present)],
@@ -239,6 +249,8 @@ const presented: [name: string, schema: z.ZodType, objects: unknown[]][] = [
   ['sessionBrief', sessionBrief, sessions.map(presentBrief)],
   ['session', session, sessions.map((one) => presentSession({ ...one, messages: [asked] }))],
   ['progress', progress, [presentProgress('t-1', { phase: 'token', tool: 'pay', text: 'a' })]],
+  ['outcome', outcomeSchema, [anOpenOutcome(), settledOutcome].map(presentOutcome)],
+  ['settledEarlier', settledEarlier, [settledBefore(settledOutcome).body]],
   ['decided', decided, bodiesOf(200)],
   ['decisionConflict', decisionConflict, bodiesOf(409)],
   ['refusal', refusal, bodiesOf(400, 403, 404)],
@@ -285,6 +297,7 @@ it('the OpenAPI document names each schema of the wire', async () => {
   const own = {
     ...{ ...taskRoutes(ports), ...eventRoutes, ...sessionRoutes, ...deferralRoutes(ports) },
     ...{ ...policyRoutes(ports), ...grantRoutes, ...delegationRoutes(ports), ...holdRoutes(ports) },
+    ...limitRoutes(ports),
     ...{ ...acsRoutes(ports), ...hookRoutes(ports), ...mcpServerRoutes(ports, ports) },
     ...{ ...healthRoutes(ports), ...rpcRoutes(ports), ...mcpRoutes(ports, ports) },
     ...{

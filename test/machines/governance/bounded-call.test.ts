@@ -120,6 +120,11 @@ describe('a call with limits that no rule holds', () => {
     });
     expect(asked).toHaveLength(1);
     expect(ruling.records.at(-1)).toMatchObject({ decision: 'defer', rule: 'limits.refunds' });
+    expect(ruling.facts).toMatchObject([
+      { type: 'limit.reached', limit: standing(true), decision: 'defer' },
+      { type: 'call.ruled' },
+      { type: 'deferral.opened' },
+    ]);
   });
 
   it('is denied by a limit that denies', async () => {

@@ -4,7 +4,7 @@ import {
   boundsJson,
   firstEffectJson,
   measuredLimitJson,
-} from '../../../src/machines/domain/limit-json.ts';
+} from '../../../src/machines/governance/limit-json.ts';
 import {
   firstWords,
   measuredWords,

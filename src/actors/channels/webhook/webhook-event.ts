@@ -4,9 +4,9 @@ import type {
   ApprovalNotice,
   ApprovalOutcome,
 } from '../../../machines/channels/approval-notice.ts';
-import { boundsJson } from '../../../machines/domain/limit-json.ts';
 import { optionsJson } from '../../../machines/domain/rule-options.ts';
 import type { CallEdit, CallOutcome, HeldMessage } from '../../../machines/domain/task.ts';
+import { boundsJson } from '../../../machines/governance/limit-json.ts';
 import type { JsonObject } from '../../../machines/json.ts';
 
 const outcomeTypes = {

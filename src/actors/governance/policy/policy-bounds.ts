@@ -1,3 +1,4 @@
+import type { LimitPeriod } from '../../../machines/domain/ledger.ts';
 import { decimalOf } from '../../../machines/exact-decimal.ts';
 import { argumentAt } from '../../../machines/governance/argument-at.ts';
 import type { Bounds, CallEffect, CallLimit } from '../../../machines/governance/bounds.ts';
@@ -5,6 +6,7 @@ import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import { valuesOfKey } from '../../../machines/governance/limit-standing.ts';
 import { strictest } from '../../../machines/governance/strictest.ts';
 import type { JsonValue } from '../../../machines/json.ts';
+import type { KnownLimit } from '../../ports/ledger.ts';
 import { matchesName, normalName, ToolMap } from '../../tool-name.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { PolicySettings } from '../settings/policy-settings.ts';
@@ -54,6 +56,15 @@ export class PolicyBounds {
     this.#effects = new ToolMap(
       Object.entries(effects).map(([name, rule]) => [name, { name, rule }]),
     );
+  }
+
+  /** The limits, as their standing depends on them. */
+  get limits(): KnownLimit[] {
+    return this.#limits.map(({ name, rule: { per, max } }) => ({
+      name: this.#parts.nameOf(name),
+      period: periodOf(per),
+      max,
+    }));
   }
 
   /** Returns the limits and the effect of a call; `null` if it has none. */
@@ -116,7 +127,7 @@ export class PolicyBounds {
       name: this.#parts.nameOf(name),
       key,
       by: valuesOfKey(key, facts.requester),
-      period: typeof per === 'number' ? { rolling: per } : per,
+      period: periodOf(per),
       max,
       amount,
       over: over === 'deny' ? null : this.#deferRule(rule, rule.to ?? []),
@@ -174,6 +185,10 @@ export class PolicyBounds {
 }
 
 type Values = readonly (readonly [name: string, value: JsonValue | undefined])[];
+
+function periodOf(per: LimitRule['per']): LimitPeriod {
+  return typeof per === 'number' ? { rolling: per } : per;
+}
 
 function isKnown(by: Values): boolean {
   return by.every(([, value]) => value !== undefined);

@@ -8,6 +8,7 @@ import { denialName, type RuleLayer, ruleName } from '../../../machines/governan
 import type { AppliedRule, ShadowedRule, ToolRules } from '../../../machines/governance/ruling.ts';
 import { readEntry } from '../../../machines/governance/standing.ts';
 import { strictest } from '../../../machines/governance/strictest.ts';
+import type { KnownLimit } from '../../ports/ledger.ts';
 import type { Tool } from '../../ports/tool.ts';
 import { callerReads, readsCallOnly } from '../conditions/caller-reads.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
@@ -143,6 +144,11 @@ export class PolicyRules {
   /** True if every rule of a tool decides by its arguments alone, and none only reports. */
   isFixed(tool: string): boolean {
     return !this.#mayVary(tool) && !this.#bounds.apply(tool);
+  }
+
+  /** The limits, as their standing depends on them. */
+  get limits(): KnownLimit[] {
+    return this.#bounds.limits;
   }
 
   /** Returns the limits and the effect of a call; `null` if it has none. */

@@ -10,6 +10,7 @@ import type { Bounds, CallLimit } from '../../../machines/governance/bounds.ts';
 import type { CallerReads } from '../../../machines/governance/caller-reads.ts';
 import type { AppliedRule, Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import type { JsonObject } from '../../../machines/json.ts';
+import type { KnownLimit } from '../../ports/ledger.ts';
 import type { Tool } from '../../ports/tool.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { CredentialIssuer } from '../credentials/credentials.ts';
@@ -37,6 +38,8 @@ export interface Policy {
   deferRuleOf(call: RuledCall, facts: CallFacts): AppliedRule;
   /** Returns the limits and the effect of a call; `null` if it has none. */
   boundsOf(call: RuledCall, facts: CallFacts): Bounds | null;
+  /** The limits of the configuration. */
+  limits: readonly KnownLimit[];
   /** Returns the limits that conditions on a call read. */
   limitsReadBy(call: RuledCall, facts: CallFacts): readonly CallLimit[];
   /** Returns whether a condition holds for a call, or why it cannot be evaluated for the tool. */
@@ -109,6 +112,7 @@ export function createPolicy(parts: PolicyParts): Policy {
     sightOf: (asker) => views.sightOf(asker),
     callerReads: withEntries(rules.callerReads, views.entries),
     deferRuleOf: (call, facts) => rules.deferOf(call, facts),
+    limits: rules.limits,
     boundsOf: (call, facts) => rules.boundsOf(call, facts),
     limitsReadBy: (call, facts) => rules.limitsReadBy(call, facts),
     holds: (when, call, facts) => rules.holds(when, call, facts),

@@ -83,6 +83,7 @@ export function withIncluded(own: Policy, included: Policy): Policy {
       groups: own.callerReads.groups || included.callerReads.groups,
       claims: own.callerReads.claims.union(included.callerReads.claims),
     },
+    limits: [...included.limits, ...own.limits],
     boundsOf,
     limitsReadBy: (call, facts) => [
       ...included.limitsReadBy(call, facts),

@@ -92,6 +92,7 @@ class CallLines {
         ]),
       ),
       ...this.#grant(),
+      ...this.#limits(),
       ...(waitEnd === undefined
         ? {}
         : { wait_ended: { event: waitEnd['event'] ?? '', ...told(waitEnd, ['reason']) } }),
@@ -103,6 +104,18 @@ class CallLines {
   #grant(): JsonObject {
     const [used] = this.#of('grant_used');
     return used === undefined ? {} : { grant: told(used, ['grant_id', 'approver', 'for']) };
+  }
+
+  /** The limits that the call counts for, and the statement of a person on its outcome. */
+  #limits(): JsonObject {
+    const reserved = this.#of('limit_reserved').at(-1);
+    const settled = this.#of('limit_settled').at(-1);
+    return {
+      ...(reserved === undefined ? {} : picked(fieldsOf(reserved), ['limits', 'over'])),
+      ...(settled === undefined
+        ? {}
+        : { settled: told(settled, ['ran', 'by', 'reason', 'method', 'vouched_by']) }),
+    };
   }
 
   #asked(): JsonObject {

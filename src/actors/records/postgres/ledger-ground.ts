@@ -108,7 +108,8 @@ export const readStandings = `WITH RECURSIVE keys(key) AS (
       WHERE l.kind = 'limit' AND l.name = $1 AND l.key = keys.key) AS at
     FROM keys WHERE keys.key IS NOT NULL
   )
-  SELECT k.key, s.used, s.reserved
+  SELECT k.key, s.used, s.reserved, (SELECT l.requester FROM ledger AS l
+    WHERE l.kind = 'limit' AND l.name = $1 AND l.key = k.key AND l.at = k.at LIMIT 1) AS requester
   FROM (SELECT key, at FROM newest WHERE at > $3 ORDER BY at DESC, key LIMIT $4) AS k
   CROSS JOIN LATERAL (SELECT ${sums} FROM ledger AS l
     WHERE l.kind = 'limit' AND l.name = $1 AND l.key = k.key AND l.at > $3 AND ${stillCounts}) AS s

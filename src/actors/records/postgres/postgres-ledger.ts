@@ -1,9 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { LimitStanding } from '../../../machines/domain/ledger.ts';
+import type { OpenOutcome } from '../../../machines/domain/ledger.ts';
 import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import {
+  type KeyStanding,
   type KnownLimit,
   type Ledger,
   mostStandings,
@@ -17,6 +18,7 @@ import {
   type LedgerRow,
   openOutcomeOf,
   outcomeCursor,
+  outcomeIn,
   placeOfCursor,
   spareTime,
   standingOf,
@@ -36,6 +38,9 @@ import {
 import type { PostgresDatabase } from './postgres-database.ts';
 import { insertRows } from './put-ledger.ts';
 import { isServerGone } from './server-failure.ts';
+
+/** Sums of a key of a limit, with the requester of its newest call as JSON. */
+type SumOfKey = Record<'key' | 'used' | 'reserved' | 'requester', string>;
 
 interface Request extends Asked, PromiseWithResolvers<Measured> {}
 
@@ -99,16 +104,18 @@ export class PostgresLedger implements Ledger {
     this.#isClosed = true;
   }
 
-  async standings(limits: readonly KnownLimit[], now: number): Promise<LimitStanding[]> {
+  async standings(limits: readonly KnownLimit[], now: number): Promise<KeyStanding[]> {
     const found = await Promise.all(
       limits.map(async (limit) => {
         const { after } = this.#times.of(limit.period, now);
-        const rows = await this.#database.query<{ key: string; used: string; reserved: string }>(
-          readStandings,
-          [limit.name, false, after, mostStandings],
-        );
-        return rows.map(({ key, used, reserved }) =>
-          standingOf(limit, key, { used: exact(used), reserved: exact(reserved) }),
+        const rows = await this.#database.query<SumOfKey>(readStandings, [
+          limit.name,
+          false,
+          after,
+          mostStandings,
+        ]);
+        return rows.map(({ used, reserved, ...row }) =>
+          standingOf(limit, { ...row, used: exact(used), reserved: exact(reserved) }),
         );
       }),
     );
@@ -138,6 +145,11 @@ export class PostgresLedger implements Ledger {
       ),
       cursor: last === undefined || found.length <= limit ? null : outcomeCursor(last),
     };
+  }
+
+  async outcome(callId: string): Promise<OpenOutcome | undefined> {
+    const sql = 'SELECT * FROM ledger WHERE call_id = $1 ORDER BY position';
+    return outcomeIn(await this.#database.query<LedgerRow>(sql, [callId]));
   }
 
   settle(callId: string, settled: Settlement, event: AuditEvent) {

@@ -1,10 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type {
-  FirstEffect,
-  LedgerChange,
-  LimitStanding,
-  OpenOutcome,
-} from '../../../machines/domain/ledger.ts';
+import type { FirstEffect, LedgerChange, OpenOutcome } from '../../../machines/domain/ledger.ts';
 import type { ToolCall } from '../../../machines/domain/task.ts';
 import { minus, plus } from '../../../machines/exact-decimal.ts';
 import type {
@@ -15,6 +10,7 @@ import type {
 } from '../../../machines/governance/bounds.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import {
+  type KeyStanding,
   type KnownLimit,
   type Ledger,
   mostStandings,
@@ -32,6 +28,7 @@ import {
   ledgerColumns,
   openOutcomeOf,
   outcomeCursor,
+  outcomeIn,
   outcomeRow,
   placeOfCursor,
   ranRow,
@@ -100,20 +97,20 @@ export class SqliteLedger implements Ledger {
     this.#pending.drop(callId);
   }
 
-  async standings(limits: readonly KnownLimit[], now: number): Promise<LimitStanding[]> {
+  async standings(limits: readonly KnownLimit[], now: number): Promise<KeyStanding[]> {
     this.#pending.dropEnded(now);
     return limits.flatMap((limit) => {
       const { name, period } = limit;
       const { after } = this.#times.of(period, now);
       const stored = this.#sql.keys.all({ name, after, most: mostStandings });
-      const keys = new Set([
-        ...stored.map(({ key }) => String(key)),
-        ...this.#pending.keysOf(name, after),
+      const keys = new Map([
+        ...[...this.#pending.keysOf(name, after)].map((key) => [key, 'null'] as const),
+        ...stored.map(({ key, requester }) => [String(key), String(requester)] as const),
       ]);
-      return [...keys].map((key) => {
+      return [...keys].map(([key, requester]) => {
         const { used, reserved } = this.#counters.totals(name, key, after);
         const pending = this.#pending.sumOf(name, key, { after, but: '' });
-        return standingOf(limit, key, { used, reserved: plus(reserved, pending) });
+        return standingOf(limit, { key, requester, used, reserved: plus(reserved, pending) });
       });
     });
   }
@@ -130,6 +127,10 @@ export class SqliteLedger implements Ledger {
       outcomes: page.map((row) => openOutcomeOf(row, this.#entriesOf(row.call_id))),
       cursor: last === undefined || found.length <= limit ? null : outcomeCursor(last),
     };
+  }
+
+  async outcome(callId: string): Promise<OpenOutcome | undefined> {
+    return outcomeIn(this.#rowsOf(callId));
   }
 
   async settle(
@@ -344,4 +345,6 @@ const keysOfLimit = `WITH RECURSIVE keys(key) AS (
     SELECT key, (SELECT max(at) FROM ledger WHERE kind = 'limit' AND name = :name AND key = keys.key)
     FROM keys WHERE key IS NOT NULL
   )
-  SELECT key FROM newest WHERE at > :after ORDER BY at DESC, key LIMIT :most`;
+  SELECT key, (SELECT requester FROM ledger
+    WHERE kind = 'limit' AND name = :name AND key = newest.key AND at = newest.at LIMIT 1) AS requester
+  FROM newest WHERE at > :after ORDER BY at DESC, key LIMIT :most`;

@@ -3,13 +3,12 @@ import type {
   LedgerChange,
   LedgerEnd,
   LedgerEntry,
-  LimitStanding,
   OpenOutcome,
 } from '../../../machines/domain/ledger.ts';
 import type { Task } from '../../../machines/domain/task.ts';
 import type { MeasureInput } from '../../../machines/governance/bounds.ts';
 import { valuesOfKey } from '../../../machines/governance/limit-standing.ts';
-import type { EqualCall, KnownLimit, Settlement } from '../../ports/ledger.ts';
+import type { EqualCall, KeyStanding, KnownLimit, Settlement } from '../../ports/ledger.ts';
 
 /**
  * The state of an entry. `returned` is that of a call that did not run according to a person: it counts for nothing. An
@@ -173,25 +172,37 @@ export function openOutcomeOf(row: LedgerRow, entries: readonly LedgerRow[]): Op
   };
 }
 
+/** Returns the call of rows if a person can settle it, or settled it before. */
+export function outcomeIn(rows: readonly LedgerRow[]): OpenOutcome | undefined {
+  if (settledBefore(rows) === 'unknown') return undefined;
+  const entries = rows.filter(isEntry);
+  const row = rows.find(({ kind }) => kind === 'outcome') ?? entries[0];
+  return row && openOutcomeOf(row, entries);
+}
+
 function entryOf({ kind, name, key, amount, until }: LedgerRow): LedgerEntry {
   return kind === 'limit'
     ? { kind, name, key, amount, until: Number(until) }
     : { kind: 'effect', name, key, until: until === null ? null : Number(until) };
 }
 
-function parsedRequester({ requester }: LedgerRow): FirstEffect['requester'] {
+function parsedRequester({ requester }: Pick<LedgerRow, 'requester'>): FirstEffect['requester'] {
   // Safe to cast: the column contains only values written by `requesterOf`.
   return JSON.parse(requester) as FirstEffect['requester'];
 }
 
 /** Returns the standing of a key of a limit. */
 export function standingOf(
-  limit: KnownLimit,
-  key: string,
-  { used, reserved }: { used: string; reserved: string },
-): LimitStanding {
-  const { name, period, max } = limit;
-  return { name, by: valuesOfKey(key, null), period, max, used, reserved };
+  { name, period, max }: KnownLimit,
+  {
+    key,
+    requester,
+    used,
+    reserved,
+  }: Pick<LedgerRow, 'key' | 'requester'> & { used: string; reserved: string },
+): KeyStanding {
+  const by = valuesOfKey(key, parsedRequester({ requester }));
+  return { name, by, period, max, used, reserved, key };
 }
 
 /** Returns the cursor of a row in the list of outcomes. */

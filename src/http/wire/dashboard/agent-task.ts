@@ -6,12 +6,15 @@ import { decidedCall } from '../decided-call.ts';
 import { deferralDetail } from '../deferral.ts';
 import { grant } from '../grant.ts';
 import { inspection } from '../inspection.ts';
+import { limit } from '../limit.ts';
 import type { message } from '../message.ts';
 import { type Lenient, lenient, loose } from '../relaxed.ts';
 import type { requester } from '../requester.ts';
+import { outcome } from '../settlement.ts';
 import { task } from '../task.ts';
 import type { GrantJson } from './grant-json.ts';
 import type { DecidedCallJson, DeferralJson } from './held-call-json.ts';
+import type { LimitJson, OutcomeJson } from './limit-json.ts';
 import type { DecisionJson, StatechartJson } from './task-detail-json.ts';
 import type { TaskRowJson } from './task-row-json.ts';
 
@@ -20,6 +23,8 @@ const agentTask = lenient(task).refine(({ id }) => isTaskId(id));
 const agentDeferral = lenient(deferralDetail);
 const agentDecided = lenient(decidedCall).refine(({ task_id: task }) => isTaskId(task));
 const agentGrant = lenient(grant).refine(({ id }) => isTaskId(id));
+const agentLimit = lenient(limit);
+const agentOutcome = lenient(outcome).refine(({ task_id: task }) => isTaskId(task));
 const agentInspection = loose(inspection, ['events', 'type']);
 
 /** A task as reported by an agent, reduced to validated fields. The agent is not trusted. */
@@ -90,6 +95,18 @@ export function readDecided(json: unknown, agentId: string): DecidedCallJson[] {
 export function readGrants(json: unknown, agentId: string): GrantJson[] {
   const { grants } = Object(json) as { grants?: unknown };
   return readEach(agentGrant, grants).map((one) => ({ agent_id: agentId, ...one }));
+}
+
+/** Reads an agent's limits; empty if they are invalid. */
+export function readLimits(json: unknown): LimitJson[] {
+  const { limits } = Object(json) as { limits?: unknown };
+  return readEach(agentLimit, limits);
+}
+
+/** Reads an agent's page of calls whose outcome nobody knew; empty if it is invalid. */
+export function readOutcomes(json: unknown, agentId: string): OutcomeJson[] {
+  const { outcomes } = Object(json) as { outcomes?: unknown };
+  return readEach(agentOutcome, outcomes).map((one) => ({ agent_id: agentId, ...one }));
 }
 
 function readEach<Value>(schema: z.ZodType<Value>, list: unknown): Value[] {

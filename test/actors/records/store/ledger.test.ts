@@ -6,6 +6,8 @@ import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 
 const refunds = { name: 'refunds', period: day, max: '5000' };
 const standing = { name: 'refunds', by: { caller: 'rita' }, period: day, max: '5000' };
+const key = '{"caller":"rita"}';
+const requester = { provider: 'sso', userId: 'rita' };
 const event = { event: 'limit_settled', ts: '2026-07-01T09:00:00.000Z' };
 
 describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
@@ -39,7 +41,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
 
     const { ledger } = await place.open();
     const used = { used: '2000', reserved: '2000' };
-    expect(await ledger.standings([refunds], 2_000)).toEqual([{ ...standing, ...used }]);
+    expect(await ledger.standings([refunds], 2_000)).toEqual([{ ...standing, ...used, key }]);
     const third = await ledger.measure(aMeasure('c-2', { limits: [aLimit()] }), 2_000);
     expect(third).toEqual({
       limits: [{ ...standing, ...used, amount: '2000', isOver: true }],
@@ -82,10 +84,10 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     });
     const open = (n: number) => ({
       ...{ callId: `c-${n}`, taskId: `task-c-${n}`, tool: 'refund', argsSha256: 'a'.repeat(64) },
-      ...{ at: 1_000, requester: { provider: 'sso', userId: 'rita' }, entries: [entry(n)] },
+      ...{ at: 1_000, requester, entries: [entry(n)] },
     });
     expect(await ledger.standings([refunds], 9)).toEqual([
-      { ...standing, used: '0.4', reserved: '0' },
+      { ...standing, used: '0.4', reserved: '0', key },
     ]);
     expect(await ledger.outcomes({ limit: 1 })).toEqual({
       outcomes: [open(4)],
@@ -112,7 +114,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
       ...['settled', 'unknown', 'unknown'],
     ]);
     expect(await ledger.standings([refunds], 9)).toEqual([
-      { ...standing, used: '0.2', reserved: '0' },
+      { ...standing, used: '0.2', reserved: '0', key },
     ]);
     expect((await ledger.outcomes({ limit: 9, isOpen: true })).outcomes).toEqual([]);
     const settled = await ledger.outcomes({ limit: 9, isOpen: false });

@@ -1,12 +1,13 @@
-import { decimalJson, decimalLess } from '../decimal-words.ts';
-import { formatDuration } from '../duration.ts';
+import { decimalJson } from '../decimal-words.ts';
 import type {
   FirstEffect,
   LimitPeriod,
   LimitStanding,
   MeasuredLimit,
   OpenOutcome,
-} from './ledger.ts';
+} from '../domain/ledger.ts';
+import { formatDuration } from '../duration.ts';
+import { leftOf } from './limit-standing.ts';
 
 /** An exact amount: a number, or text if no number has exactly its value. */
 export type Amount = number | string;
@@ -61,7 +62,7 @@ export function limitJson({ name, by, period, max, used, reserved }: LimitStandi
     max: decimalJson(max),
     used: decimalJson(used),
     reserved: decimalJson(reserved),
-    left: decimalJson(decimalLess(max, used, reserved)),
+    left: decimalJson(leftOf({ max, used, reserved })),
   };
 }
 
