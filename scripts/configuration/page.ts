@@ -99,28 +99,58 @@ class Rows {
   readonly #places = new Map<string, string>();
 
   table(keys: readonly Key[], file = ''): string {
-    const rows = keys.map((key) => this.#row(key, file)).filter((text) => text !== undefined);
+    const rows = keys.map((key) => this.#row(key, file)).filter((one) => one !== undefined);
     if (rows.length === 0) return '';
     const heads = ['Key', 'Value; default', 'What it does', 'Example'];
-    return [row(heads), row(heads.map(() => '---')), ...rows].join('\n');
+    const written = joined(rows).map((one) => row(cellsOf(one)));
+    return [row(heads), row(heads.map(() => '---')), ...written].join('\n');
   }
 
   /** The row of a key, or `undefined` if the same key has the same row already. */
-  #row(key: Key, file: string): string | undefined {
-    const name = code(pathText(key.path));
+  #row(key: Key, file: string): Row | undefined {
+    const name = pathText(key.path);
     const about = describe(key);
     const cells = [value(key), about, shownExample(key)];
     const fact = JSON.stringify([key.path.at(-1), ...cells]);
     const place = this.#places.get(fact);
-    const here = `${file} ${name}`;
+    const here = `${file} ${code(name)}`.trim();
     if (place === undefined) {
       this.#places.set(fact, here);
-      return row([name, ...cells]);
+      return { names: [name], cells };
     }
     if (place === here) return undefined;
     const isLong = about.split(' ').length >= shortest;
-    return row([name, ...(isLong ? ['', `As ${place.trim()}.`, ''] : cells)]);
+    return { names: [name], ...(isLong ? { place } : { cells }) };
   }
+}
+
+/** A row, or a reference to the row of another place. */
+type Row = { names: string[] } & ({ cells: string[] } | { place: string });
+
+/** Joins references of keys in one map to keys of the same names in another one. */
+function joined(rows: readonly Row[]): Row[] {
+  return rows.reduce<Row[]>((all, one) => {
+    const last = all.at(-1);
+    const mapOf = (name = '') => name.slice(0, name.lastIndexOf('.'));
+    const isLike =
+      last !== undefined &&
+      'place' in last &&
+      'place' in one &&
+      mapOf(last.names[0]) === mapOf(one.names[0]) &&
+      mapOf(last.place) === mapOf(one.place);
+    if (!isLike) return [...all, one];
+    return [...all.slice(0, -1), { ...last, names: [...last.names, ...one.names] }];
+  }, []);
+}
+
+function cellsOf(one: Row): string[] {
+  const [first = '', ...others] = one.names;
+  const short = others.map((name) => code(name.slice(name.lastIndexOf('.') + 1)));
+  const name = [code(first), ...short].join(', ');
+  if ('cells' in one) return [name, ...one.cells];
+  const { place } = one;
+  const map = `${place.slice(0, place.lastIndexOf('.'))}\``;
+  return [name, '', others.length === 0 ? `As ${place}.` : `As in ${map}.`, ''];
 }
 
 /** The example of a key. A value of a short list needs none: the list shows it. */

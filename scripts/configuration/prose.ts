@@ -6,7 +6,7 @@ Reference. For operators who write \`service.yaml\`, the files of [channels](cha
 
 \`npm run configuration\` generates this page from the schemas of the code. Change the schema, not this page.
 
-- **Durations** are \`90s\`, \`5m\`, \`1h30m\`, \`250ms\` or \`7d\`, and at most 24 days.
+- **Durations** are \`90s\`, \`5m\`, \`1h30m\`, \`250ms\` or \`7d\`, and at most 24 days; in \`security.limits\` and \`security.effects\` at most 366 days.
 - **\`\${NAME}\`** in a string is that environment variable; \`$\${\` is a literal \`\${\`. An unset variable is an
   error. Keys that end in \`_env\` hold the name of a variable.
 - **An unknown key** is a warning that names the nearest key. It is an error under \`security\`, \`auth\`, \`egress\` and \`audit\`, and for

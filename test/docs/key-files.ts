@@ -1,11 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import {
-  exampleOf,
-  isContainer,
-  type Key,
-  keysOf,
-  pathText,
-} from '../../scripts/configuration/keys.ts';
+import { exampleOf, type Key, keysOf, pathText } from '../../scripts/configuration/keys.ts';
 import { describedFiles } from '../../scripts/configuration/page.ts';
 import type { JsonSchema } from '../../src/actors/config/json-schema.ts';
 
@@ -52,6 +46,9 @@ const beside: readonly (readonly [string, object])[] = [
     'security.defer.tools.<name>.quorum',
     { security: { defer: { default_approvers: ['ann@example.com', 'bob@example.com'] } } },
   ],
+  ['security.limits.<name>.per.', { security: { limits: { example: { per: {}, over: 'deny' } } } }],
+  ['security.limits', { security: { limits: { example: { over: 'deny' } } } }],
+  ['security.effects', { security: { effects: { example: { repeat: 'deny' } } } }],
   ...['url_env', 'schema', 'pool'].map(
     (key) => [`store.${key}`, { store: { kind: 'postgres' } }] as const,
   ),
@@ -169,10 +166,7 @@ function fillRequired(
 ): void {
   for (const [name, child] of Object.entries(properties)) {
     const isNeeded = required.includes(name);
-    if (isNeeded)
-      holder[name] ??= isContainer(keyOf(name, child))
-        ? contentOf(child)
-        : exampleOf(keyOf(name, child));
+    if (isNeeded) holder[name] ??= exampleOf(keyOf(name, child)) ?? contentOf(child);
     else if (child.required !== undefined && child.default !== undefined)
       holder[name] ??= contentOf(child);
   }
