@@ -109,8 +109,7 @@ class Rows {
   /** The row of a key, or `undefined` if the same key has the same row already. */
   #row(key: Key, file: string): Row | undefined {
     const name = pathText(key.path);
-    const about = describe(key);
-    const cells = [value(key), about, shownExample(key)];
+    const cells: Row['cells'] = [value(key), describe(key), shownExample(key)];
     const fact = JSON.stringify([key.path.at(-1), ...cells]);
     const place = this.#places.get(fact);
     const here = `${file} ${code(name)}`.trim();
@@ -118,24 +117,24 @@ class Rows {
       this.#places.set(fact, here);
       return { names: [name], cells };
     }
-    if (place === here) return undefined;
-    const isLong = about.split(' ').length >= shortest;
-    return { names: [name], ...(isLong ? { place } : { cells }) };
+    return place === here ? undefined : { names: [name], cells, place };
   }
 }
 
-/** A row, or a reference to the row of another place. */
-type Row = { names: string[] } & ({ cells: string[] } | { place: string });
+/** A row, with the place of an earlier row that states the same. */
+interface Row {
+  names: string[];
+  cells: [value: string, about: string, example: string];
+  place?: string;
+}
 
-/** Joins references of keys in one map to keys of the same names in another one. */
+/** Joins the rows of keys in one map that state the same as keys of these names in another map. */
 function joined(rows: readonly Row[]): Row[] {
   return rows.reduce<Row[]>((all, one) => {
     const last = all.at(-1);
-    const mapOf = (name = '') => name.slice(0, name.lastIndexOf('.'));
     const isLike =
-      last !== undefined &&
-      'place' in last &&
-      'place' in one &&
+      last?.place !== undefined &&
+      one.place !== undefined &&
       mapOf(last.names[0]) === mapOf(one.names[0]) &&
       mapOf(last.place) === mapOf(one.place);
     if (!isLike) return [...all, one];
@@ -143,14 +142,16 @@ function joined(rows: readonly Row[]): Row[] {
   }, []);
 }
 
-function cellsOf(one: Row): string[] {
-  const [first = '', ...others] = one.names;
-  const short = others.map((name) => code(name.slice(name.lastIndexOf('.') + 1)));
-  const name = [code(first), ...short].join(', ');
-  if ('cells' in one) return [name, ...one.cells];
-  const { place } = one;
-  const map = `${place.slice(0, place.lastIndexOf('.'))}\``;
-  return [name, '', others.length === 0 ? `As ${place}.` : `As in ${map}.`, ''];
+function mapOf(name = ''): string {
+  return name.slice(0, name.lastIndexOf('.'));
+}
+
+function cellsOf({ names: [first = '', ...others], cells, place }: Row): string[] {
+  const names = [first, ...others.map((name) => name.slice(name.lastIndexOf('.') + 1))];
+  const name = names.map(code).join(', ');
+  if (place !== undefined && others.length > 0) return [name, '', `As in ${mapOf(place)}\`.`, ''];
+  const isLong = cells[1].split(' ').length >= shortest;
+  return [name, ...(place !== undefined && isLong ? ['', `As ${place}.`, ''] : cells)];
 }
 
 /** The example of a key. A value of a short list needs none: the list shows it. */

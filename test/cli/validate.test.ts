@@ -23,12 +23,16 @@ describe.concurrent('validate', () => {
   model  scripted demo
   tools  datetime_now, issue_refund, lookup_order
   held   issue_refund
-  rules  issue_refund: defer.tools.issue_refund[0], defer.tools.issue_refund[1]
+  rules  issue_refund: defer.tools.issue_refund[0], defer.tools.issue_refund[1], limits.small_refunds
 `,
     });
     expect(JSON.parse(json.stdout)).toEqual({
       ...{ valid: true, problems: [], warnings: [] },
-      rules: { issue_refund: ['defer.tools.issue_refund[0]', 'defer.tools.issue_refund[1]'] },
+      rules: {
+        issue_refund: [
+          ...['defer.tools.issue_refund[0]', 'defer.tools.issue_refund[1]', 'limits.small_refunds'],
+        ],
+      },
     });
   });
 

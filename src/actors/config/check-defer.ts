@@ -15,11 +15,11 @@ const defaultList: Path = [...root, 'default_approvers'];
 const binding: Path = [...root, 'bind_approver'];
 const providers: Path = ['auth', 'providers'];
 
-/** Checks `security.defer` if it is enabled (docs/contract/governance.md, 5 and 8). */
+/** Checks the rules that hold calls, of tools, limits and effects (docs/contract/governance.md, 5 and 8). */
 export function checkDefer(config: ServiceConfig, isWritten: (path: Path) => boolean): Finding[] {
   const { defer } = config.security;
-  if (!defer.enabled) return [];
   const asking = askingRules(config.security);
+  if (!defer.enabled && asking.length === 0) return [];
   const entries = asking.map(({ rule, path }): DeferEntry => ({ rule, path, config, isWritten }));
   const isIdle = asking.length === 0 && Object.keys(defer.tools).length === 0;
   if (isIdle && config.gate?.unknown !== 'defer') {

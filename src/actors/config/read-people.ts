@@ -53,10 +53,11 @@ export function unknownApprovers(
   access: Access,
 ): ConfigProblem[] {
   const { defer } = config.security;
-  if (!defer.enabled) return [];
+  const asking = askingRules(config.security);
+  if (!defer.enabled && asking.length === 0) return [];
   const lists: { path: Path; entries: readonly string[] }[] = [
     { path: ['security', 'defer', 'default_approvers'], entries: defer.default_approvers },
-    ...askingRules(config.security).flatMap(({ rule, path }) => [
+    ...asking.flatMap(({ rule, path }) => [
       { path: [...path, 'approvers'], entries: rule.approvers },
       {
         path: [...path, 'quorum'],

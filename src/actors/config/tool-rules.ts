@@ -128,10 +128,9 @@ export function placedEffects({ effects }: Pick<Security, 'effects'>): PlacedBou
   }));
 }
 
-/** Lists the rules that may hold calls: those of tools, limits and effects. None while the layer is off. */
+/** Lists the rules that may hold calls: those of tools, while the layer is on, and those of limits and effects. */
 export function askingRules(security: Security): PlacedRule<Hold>[] {
   const { defer } = security;
-  if (!defer.enabled) return [];
   const { default_timeout: timeout } = defer;
   const limits = placedLimits(security).flatMap(({ rule, name, path }) => {
     const { over, to = [] } = rule;
@@ -144,7 +143,7 @@ export function askingRules(security: Security): PlacedRule<Hold>[] {
     .map(({ rule, name, path, tools: [tool = ''] }) => ({
       ...{ tool: name, name, path, rule: holdOfRepeats(rule, tool, defer) },
     }));
-  return [...holdingRules(defer.tools), ...limits, ...effects];
+  return [...holdingRules(defer.enabled ? defer.tools : {}), ...limits, ...effects];
 }
 
 /** A repeat without its own target is held as the rule of its tool says. */
@@ -161,9 +160,9 @@ export function askedBy(security: Security): {
   default_approvers: readonly string[];
   tools: Record<string, Hold[]>;
 } {
-  const { default_approvers: approvers, enabled } = security.defer;
+  const { default_approvers: approvers } = security.defer;
   const rules = askingRules(security).map(({ rule }) => rule);
-  return { default_approvers: enabled ? approvers : [], tools: { '*': rules } };
+  return { default_approvers: rules.length === 0 ? [] : approvers, tools: { '*': rules } };
 }
 
 /** Lists the rules that hold calls, in order. */

@@ -29,7 +29,7 @@ import {
   type Toolbox,
 } from '../../actors/tools/tools.ts';
 import { readGuardrails } from '../policy/agent-guardrails.ts';
-import { boundProblems } from '../policy/bound-problems.ts';
+import { boundProblems, historyBounds } from '../policy/bound-problems.ts';
 import { namedTools } from '../policy/named-tools.ts';
 import { openAllowances, unaskedTools } from '../policy/open-allowances.ts';
 import { policyDigest } from '../policy/policy-digest.ts';
@@ -159,6 +159,7 @@ export async function readAgent(
       ...(await hiddenFileWarnings(directory, loaded, writable.folders)),
       ...unheldTools(config, toolbox.skills),
       ...loaded.policies.flatMap(groupWarnings),
+      ...loaded.policies.flatMap(historyBounds),
       ...loaded.policies.flatMap((policy) => openAllowances(policy, toolbox.tools)),
       ...unaskedTools(own),
       ...loaded.policies.flatMap(pathWarnings),

@@ -87,7 +87,9 @@ export function tightenedByBounds<Rules extends Pick<ToolRules, 'defer' | 'names
   if (leading === undefined) return rules;
   const all: DeferRule[] = demands.map(({ rule }) => rule);
   const defer = (rules.defer === null ? all : [...all, rules.defer]).reduce(strictest);
-  return { ...rules, defer, names: { ...rules.names, defer: rules.names?.defer ?? leading.name } };
+  // The rule of the tool is named only if it holds the call too.
+  const named = rules.defer === null ? undefined : rules.names?.defer;
+  return { ...rules, defer, names: { ...rules.names, defer: named ?? leading.name } };
 }
 
 /** Reports the limits that a call exceeds. Limits and effects in shadow only report what they would have decided. */

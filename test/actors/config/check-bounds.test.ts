@@ -104,21 +104,13 @@ describe('a limit', () => {
   });
 });
 
-const off = 'and security.defer is off; set security.defer.enabled: true, or write';
-
 describe('calls over a limit, and repeats', () => {
-  it('need the layer that holds them', () => {
-    const limit = '{tools: [pay], per: 24h, max: 5, to: "channel:console:*"}';
-    expect(securing(`limits: {a_day: ${limit}}\neffects: {pay: {key: k}}`)).toEqual([
-      `error 3:19 ~ | a call over this limit waits for approval, ${off} over: deny`,
-      `error 4:18 security.effects.pay | a repeat waits for approval, ${off} repeat: deny`,
-    ]);
-    expect(securing('effects: {pay: {key: k, repeat: deny}}')).toEqual([]);
-  });
-
   it('are checked as rules that hold calls, which may be the only ones', () => {
     const holding = 'defer: {enabled: true}\nlimits: {a_day: {tools: [pay], per: 24h, max: 5';
     expect(securing(`${holding}, to: "channel:console:*"}}`)).toEqual([]);
+    // They need no rule of a tool, and not its layer.
+    const on = 'enabled: true';
+    expect(securing(`${holding.replace(on, '')}, to: "channel:pager:x"}}`)).toHaveLength(1);
     expect(securing(`${holding}, to: "channel:console:*", quorum: 2}}`)).toEqual([
       'error 4:85 ~.quorum | a quorum requires a list of approvers; add at least 2',
     ]);

@@ -69,12 +69,13 @@ export class PolicyBounds {
 
   /** Returns the limits and the effect of a call; `null` if it has none. */
   of(call: RuledCall, facts: CallFacts): Bounds | null {
-    const limits = this.#limits
-      .filter(({ rule }) => covers(rule, call.tool))
-      .flatMap((limit) => this.#limitOf(limit, call, facts) ?? []);
+    const counting = this.#limits.filter(({ rule }) => covers(rule, call.tool));
     const effect = this.#effects.get(call.tool);
+    if (counting.length === 0 && effect === undefined) return null;
+    const asked = { facts, hold: this.#parts.holdOf(call, facts) };
+    const limits = counting.flatMap((limit) => this.#limitOf(limit, call, asked) ?? []);
     if (limits.length === 0 && effect === undefined) return null;
-    return { limits, effect: effect === undefined ? null : this.#effectOf(effect, call, facts) };
+    return { limits, effect: effect === undefined ? null : this.#effectOf(effect, call, asked) };
   }
 
   /** Returns named limits for a call that need not count for them, to read what is left; those without a key are absent. */
@@ -83,7 +84,7 @@ export class PolicyBounds {
       .filter(({ name }) => names.includes(name))
       .flatMap((limit) => {
         const by = this.#valuesOf(limit.rule, call, facts);
-        return isKnown(by) ? [this.#callLimit(limit, { by, amount: '0', facts })] : [];
+        return isKnown(by) ? [this.#callLimit(limit, { by, amount: '0', facts, hold: null })] : [];
       });
   }
 
@@ -103,7 +104,8 @@ export class PolicyBounds {
     return isAsking || this.#limits.some(isHolding);
   }
 
-  #limitOf(limit: Named<LimitRule>, call: RuledCall, facts: CallFacts): CallLimit | null {
+  #limitOf(limit: Named<LimitRule>, call: RuledCall, asked: Asked): CallLimit | null {
+    const { facts } = asked;
     const { when, amount: path } = limit.rule;
     const holds = when === undefined || this.#parts.matcher.holds(when, call, facts);
     if (holds === false) return null;
@@ -114,12 +116,12 @@ export class PolicyBounds {
       isKnown(by) &&
       (path === undefined || this.#parts.matcher.namesArgumentsOf(call));
     const amount = isMeasurable ? amountIn(call, path) : null;
-    return this.#callLimit(limit, { by, amount, facts });
+    return this.#callLimit(limit, { by, amount, ...asked });
   }
 
   #callLimit(
     { name, rule }: Named<LimitRule>,
-    { by, amount, facts }: { by: Values; amount: string | null; facts: CallFacts },
+    { by, amount, facts, hold }: { by: Values; amount: string | null } & Asked,
   ): CallLimit {
     const { per, max, over } = rule;
     const key = limitKey(by);
@@ -130,18 +132,18 @@ export class PolicyBounds {
       period: periodOf(per),
       max,
       amount,
-      over: over === 'deny' ? null : this.#deferRule(rule, rule.to ?? []),
+      over: over === 'deny' ? null : shownBy(this.#deferRule(rule, rule.to ?? []), rule, hold),
       ...(this.#isShadow || rule.shadow ? { isShadow: true } : {}),
     };
   }
 
-  #effectOf({ name, rule }: Named<EffectRule>, call: RuledCall, facts: CallFacts): CallEffect {
+  #effectOf({ name, rule }: Named<EffectRule>, call: RuledCall, { hold }: Asked): CallEffect {
     return {
       name: this.#parts.nameOf(name),
       key: effectKey(rule.key, call),
       repeat: rule.repeat,
       within: rule.within ?? null,
-      over: this.#holdOfRepeat(rule, this.#parts.holdOf(call, facts)),
+      over: shownBy(this.#holdOfRepeat(rule, hold), rule, hold),
       ...(rule.reconcile === undefined ? {} : { reconcile: rule.reconcile }),
       ...(this.#isShadow || rule.shadow ? { isShadow: true } : {}),
     };
@@ -182,6 +184,27 @@ export class PolicyBounds {
         return this.#parts.matcher.text(name, call, facts) ?? undefined;
     }
   }
+}
+
+/** What is known of a call, and how it is held without limits and effects. */
+interface Asked {
+  facts: CallFacts;
+  hold: DeferRule | null;
+}
+
+/** Approvers see the call as the rule of its tool shows it, unless the limit or the effect states another form. */
+function shownBy(
+  over: DeferRule,
+  { context_template: template, display }: LimitRule | EffectRule,
+  hold: DeferRule | null,
+): DeferRule {
+  if (hold === null) return over;
+  const { display: usual } = hold;
+  return {
+    ...over,
+    contextTemplate: template ?? hold.contextTemplate,
+    ...(display === undefined && usual !== undefined ? { display: usual } : {}),
+  };
 }
 
 type Values = readonly (readonly [name: string, value: JsonValue | undefined])[];

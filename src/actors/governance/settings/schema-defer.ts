@@ -34,6 +34,12 @@ const stages = z
     error: 'each stage must be later than the one before; sort them by after',
   });
 
+const contextTemplate = z.string().meta({
+  description:
+    'Text for the approver; `{tool}`, `{args}` and single arguments such as `{args.amount}` are filled in, `(none)` for a missing one.',
+  example: '{tool} wants to pay back money: {args}',
+});
+
 const holdingRule = z.object({
   ...ruleKeys,
   to: targets.meta({
@@ -45,11 +51,7 @@ const holdingRule = z.object({
     description: 'Time until the call is denied automatically; `default_timeout` if omitted.',
     example: '5m',
   }),
-  context_template: z.string().default(defaultContextTemplate).meta({
-    description:
-      'Text for the approver; `{tool}`, `{args}` and single arguments such as `{args.amount}` are filled in, `(none)` for a missing one.',
-    example: '{tool} wants to pay back money: {args}',
-  }),
+  context_template: contextTemplate.default(defaultContextTemplate),
   approvers: z
     .array(z.string())
     .default([])
@@ -122,7 +124,7 @@ const holdingRule = z.object({
 /** Keys of a rule for calls over a limit, or for repeats; an approval of these never counts for later calls. */
 export const boundRule = holdingRule
   .omit({ when: true, never_remember: true })
-  .extend({ to: targets.optional() });
+  .extend({ to: targets.optional(), context_template: contextTemplate.optional() });
 
 const releasingRule = z.strictObject({
   ...ruleKeys,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { decimalOf, decimalText } from '../../../machines/exact-decimal.ts';
+import { defaultContextTemplate } from '../../../machines/governance/defer-policy.ts';
 import { longDuration, name, ruleKeys, timeZone } from '../../schema-value.ts';
 import { boundRule, type HoldRule } from './schema-defer.ts';
 
@@ -153,7 +154,8 @@ export function holdOfBound(
   rule: LimitRule | EffectRule,
   { to, timeout }: { to: readonly string[]; timeout: number },
 ): HoldRule {
-  return { ...rule, to: [...to], timeout: rule.timeout ?? timeout, never_remember: true };
+  const { timeout: own = timeout, context_template: template = defaultContextTemplate } = rule;
+  return { ...rule, to: [...to], timeout: own, context_template: template, never_remember: true };
 }
 
 /** The target of repeats for which neither the effect nor a rule of the tool names one. */

@@ -82,6 +82,19 @@ describe('a limit', () => {
     });
   });
 
+  it('shows a call as the rule of its tool does, unless it states another form', () => {
+    const pay = { to: 'channel:console:team', context_template: 'pay {args}', display: ['args.a'] };
+    const shown = (own: object) => {
+      const limit = { ...day, over: 'defer', to: 'channel:console:leads', ...own };
+      const defer = { enabled: true, tools: { pay } };
+      const { over } = boundsOf({ defer, limits: { a_day: limit } })?.limits[0] ?? {};
+      return [over?.to, over?.contextTemplate, over?.display];
+    };
+    expect(shown({})).toEqual([['channel:console:leads'], 'pay {args}', ['args.a']]);
+    const own = { context_template: '{tool}', display: ['args.b'] };
+    expect(shown(own)).toEqual([['channel:console:leads'], '{tool}', ['args.b']]);
+  });
+
   it('counts only calls under its condition; one that cannot be evaluated has no amount', () => {
     const when = 'args.currency == "EUR"';
     const amount = 'args.amount';
