@@ -39,13 +39,11 @@ const limitSchema = z
       .array(name)
       .min(1, { error: 'the list names no tool; add one' })
       .meta({
-        description:
-          'The tools whose calls count: names, or patterns in which `*` stands for any characters.',
+        description: 'The tools whose calls count, by name or pattern.',
         example: ['issue_refund', 'pay_*'],
       }),
     when: ruleKeys.when.meta({
-      description:
-        'Condition in CEL under which a call counts; always if omitted. A call for which it cannot be evaluated is over the limit.',
+      description: 'Condition in CEL under which a call counts; always if omitted.',
       example: 'args.currency == "EUR"',
     }),
     amount: z
@@ -54,7 +52,7 @@ const limitSchema = z
       .optional()
       .meta({
         description:
-          'The argument that is added up: a number, or a string with a decimal. Each call counts 1 if omitted. A call without a usable amount is over the limit.',
+          'The argument that is added up, a number or digits in a string; each call counts 1 if omitted.',
         example: 'args.amount',
       }),
     by: z
@@ -65,12 +63,11 @@ const limitSchema = z
       })
       .meta({
         description:
-          'What is counted apart: `caller`, `org`, `session`, `agent`, `tool`, or expressions in CEL of type string. All calls count together if omitted.',
+          'What is counted apart: `caller`, `org`, `session`, `agent`, `tool`, or a CEL expression.',
         example: ['caller'],
       }),
     per: period.meta({
-      description:
-        'The period: a duration up to now, or `{calendar, zone}` for a day, week or month of a time zone.',
+      description: 'The period: a duration up to now, or `{calendar, zone}`.',
       example: '24h',
     }),
     max: decimal.meta({
@@ -99,19 +96,18 @@ const limitSchema = z
 
 const effectSchema = z.object({
   key: name.meta({
-    description:
-      'The effect of a call: a string in which `{args.NAME}` and `{tool}` are filled in. Calls with the same string have the same effect.',
+    description: 'The effect of a call, in which `{args.NAME}` and `{tool}` are filled in.',
     example: 'refund:{args.order_id}',
   }),
   repeat: z
     .enum(['ask', 'deny', 'join'])
     .default('ask')
     .describe(
-      'A call with the effect of an earlier one waits for approval, is denied, or gets the result of the earlier one if its arguments are equal.',
+      'A repeat waits for approval, is denied, or gets the first result if its arguments are equal.',
     ),
   within: longDuration.optional().meta({
     description:
-      'Time after which the same effect is a new one; as long as calls are stored if omitted.',
+      'Time after which the effect is a new one; as long as calls are stored if omitted.',
     example: '30d',
   }),
   reconcile: name.optional().meta({
