@@ -37,7 +37,7 @@ export function pathText(path: readonly string[]): string {
 }
 
 /** Whether a key holds other keys, which have rows of their own. */
-export function isContainer({ schema }: Key): boolean {
+function isContainer({ schema }: Key): boolean {
   return keysOf(schema).length > 0;
 }
 
