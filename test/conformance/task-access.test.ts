@@ -357,6 +357,10 @@ const taskless = [
   'DELETE /delegations/:id',
   'GET /grants',
   'DELETE /grants/:id',
+  'GET /limits',
+  // limits.test.ts has who may see and settle calls of tasks there.
+  'GET /limits/settlements',
+  'POST /limits/settlements',
   'GET /.well-known/service-audit-keys',
   'GET /.well-known/audit-keys.json',
   'GET /.well-known/agent-card.json',

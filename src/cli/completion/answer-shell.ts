@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { runningAgents } from '../../actors/process/process.ts';
+import { loose } from '../../http/wire/relaxed.ts';
+import { outcomePage } from '../../http/wire/settlement.ts';
 import { isFinal, taskStates } from '../../machines/domain/task.ts';
 import { shellWord } from '../../machines/shell-word.ts';
 import { AgentClient } from '../agent-client.ts';
@@ -48,6 +50,9 @@ async function valuesOf(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Candida
   }
   if (/^skills (show|add)$/.test(command) && name === 'skill') return skills();
   if (command === 'skills list' && name === 'category') return categories();
+  if (/^(limits|effects) settle$/.test(command) && name === 'call' && !wanted.isElsewhere) {
+    return unknownCalls(wanted, env);
+  }
   const isTask = /^task (get|inspect|watch|cancel|approve|reject)$/.test(command) && name === 'id';
   return isTask && !wanted.isElsewhere ? tasks(wanted, env) : [];
 }
@@ -87,6 +92,20 @@ async function tasks({ command, dir }: Wanted, env: NodeJS.ProcessEnv): Promise<
     return page.tasks
       .filter(({ status }) => shows.has(command) || !isFinal(status.state))
       .map(({ id: value, status }) => ({ value, description: status.state }));
+  } finally {
+    await agent.close();
+  }
+}
+
+async function unknownCalls({ dir }: Wanted, env: NodeJS.ProcessEnv): Promise<Candidate[]> {
+  const agent = new AgentClient(findAgent(dir === null ? {} : { dir }, env));
+  try {
+    const path = `/limits/settlements?state=open&limit=${mostTasks}`;
+    const signal = AbortSignal.timeout(patience);
+    const page = loose(outcomePage, ['outcomes', 'call_id', 'tool']).parse(
+      await agent.json({ method: 'GET', path, signal }),
+    );
+    return page.outcomes.map(({ call_id: value, tool }) => ({ value, description: tool }));
   } finally {
     await agent.close();
   }

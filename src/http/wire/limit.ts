@@ -35,7 +35,7 @@ const limitFields = {
 export const limit = z.object(limitFields).meta({ id: 'Limit' }) satisfies z.ZodType<LimitJson>;
 
 /** A limit that applies to a held call. */
-export const measuredLimit = z
+const measuredLimit = z
   .object({
     ...limitFields,
     amount: amount.nullable().describe('What the call adds; null if it cannot be measured.'),
@@ -44,7 +44,7 @@ export const measuredLimit = z
   .meta({ id: 'MeasuredLimit' }) satisfies z.ZodType<MeasuredLimitJson>;
 
 /** The earlier call with the same effect. */
-export const firstEffect = z
+const firstEffect = z
   .object({
     call_id: z.string(),
     task_id: z.string(),

@@ -98,6 +98,9 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
       cursor: null,
     });
 
+    expect(await ledger.outcome('c-3')).toEqual(open(3));
+    expect(await ledger.outcome('c-1')).toEqual({ ...open(1), at: expect.any(Number) });
+
     const ran = { ran: true, by: 'ann@example.com', reason: 'paid', at: 50 };
     const notRun = { ...ran, ran: false, reason: 'not paid' };
     expect([
@@ -115,6 +118,12 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     ]);
     expect(await ledger.standings([refunds], 9)).toEqual([
       { ...standing, used: '0.2', reserved: '0', key },
+    ]);
+    const found = await Promise.all(['c-4', 'c-1', 'c-0', 'c-9'].map((id) => ledger.outcome(id)));
+    expect(found).toEqual([
+      { ...open(4), settled: notRun },
+      { ...open(1), at: 50, settled: notRun },
+      ...[undefined, undefined],
     ]);
     expect((await ledger.outcomes({ limit: 9, isOpen: true })).outcomes).toEqual([]);
     const settled = await ledger.outcomes({ limit: 9, isOpen: false });
