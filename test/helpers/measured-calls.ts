@@ -74,3 +74,10 @@ function save(
   const write = aWrite(aTask({ id: `task-${id}`, revision, requester }), { ledger });
   return store.save(`task-${id}`, () => write);
 }
+
+/** Returns whether a call is over a limit of which no stored call uses anything. */
+export async function isOverLimit({ ledger }: Pick<TaskStore, 'ledger'>): Promise<boolean> {
+  const limits = [aLimit({ name: 'unused', period: { rolling: 1e15 } })];
+  const { limits: measured } = await ledger.measure(aMeasure('unused', { limits }), Date.now());
+  return measured[0]?.isOver === true;
+}

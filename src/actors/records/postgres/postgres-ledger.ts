@@ -16,12 +16,12 @@ import {
 import {
   equalOf,
   type LedgerRow,
-  openOutcomeOf,
-  outcomeCursor,
   outcomeIn,
+  outcomePage,
   placeOfCursor,
   spareTime,
   standingOf,
+  statesOf,
 } from '../store/ledger-rows.ts';
 import { CountedTimes } from '../store/limit-period.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -123,28 +123,17 @@ export class PostgresLedger implements Ledger {
   }
 
   async outcomes({ limit, cursor, isOpen }: OutcomeQuery): Promise<OutcomePage> {
-    const states = isOpen === undefined ? ['unknown', 'settled'] : [isOpen ? 'unknown' : 'settled'];
     const { at, callId } = placeOfCursor(cursor);
     const found = await this.#database.query<LedgerRow>(
       `SELECT * FROM ledger WHERE kind = 'outcome' AND state = ANY($1::text[])
         AND (at, call_id) < ($2::bigint, $3) ORDER BY at DESC, call_id DESC LIMIT $4`,
-      [states, at, callId, limit + 1],
+      [statesOf(isOpen), at, callId, limit + 1],
     );
-    const page = found.slice(0, limit);
     const entries = await this.#database.query<LedgerRow>(
       `SELECT * FROM ledger WHERE call_id = ANY($1::text[]) AND kind IN ('limit', 'effect') ORDER BY position`,
-      [page.map(({ call_id: id }) => id)],
+      [found.map(({ call_id: id }) => id)],
     );
-    const last = page.at(-1);
-    return {
-      outcomes: page.map((row) =>
-        openOutcomeOf(
-          row,
-          entries.filter((entry) => entry.call_id === row.call_id),
-        ),
-      ),
-      cursor: last === undefined || found.length <= limit ? null : outcomeCursor(last),
-    };
+    return outcomePage(found, limit, entries);
   }
 
   async outcome(callId: string): Promise<OpenOutcome | undefined> {

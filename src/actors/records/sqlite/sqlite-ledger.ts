@@ -27,8 +27,8 @@ import {
   type LedgerRow,
   ledgerColumns,
   openOutcomeOf,
-  outcomeCursor,
   outcomeIn,
+  outcomePage,
   outcomeRow,
   placeOfCursor,
   ranRow,
@@ -38,6 +38,7 @@ import {
   spareTime,
   standingOf,
   stateAfter,
+  statesOf,
 } from '../store/ledger-rows.ts';
 import { CountedTimes } from '../store/limit-period.ts';
 import { type LimitTotals, measureCall } from '../store/measure-call.ts';
@@ -116,17 +117,13 @@ export class SqliteLedger implements Ledger {
   }
 
   async outcomes({ limit, cursor, isOpen }: OutcomeQuery): Promise<OutcomePage> {
-    const states = isOpen === undefined ? ['unknown', 'settled'] : [isOpen ? 'unknown' : 'settled'];
     const { at, callId } = placeOfCursor(cursor);
-    const found = states
+    const found = statesOf(isOpen)
       .flatMap((state) => this.#sql.outcomes.all(state, at, callId, limit + 1).map(rowOf))
-      .toSorted((one, other) => other.at - one.at || (one.call_id < other.call_id ? 1 : -1));
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      outcomes: page.map((row) => openOutcomeOf(row, this.#entriesOf(row.call_id))),
-      cursor: last === undefined || found.length <= limit ? null : outcomeCursor(last),
-    };
+      .toSorted((one, other) => other.at - one.at || (one.call_id < other.call_id ? 1 : -1))
+      .slice(0, limit + 1);
+    const entries = found.flatMap((row) => this.#entriesOf(row.call_id));
+    return outcomePage(found, limit, entries);
   }
 
   async outcome(callId: string): Promise<OpenOutcome | undefined> {

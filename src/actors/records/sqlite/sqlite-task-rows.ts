@@ -88,7 +88,7 @@ export class SqliteTaskRows implements TaskRows {
     this.#counts.commit();
   }
 
-  /** Forgets the written changes, which are not committed. */
+  /** Forgets the written changes, which are not committed, and gives back what was reserved for their calls. */
   rollBack(): void {
     this.#counts.rollBack();
     this.ledger.rollBack();

@@ -8,7 +8,13 @@ import type {
 import type { Task } from '../../../machines/domain/task.ts';
 import type { MeasureInput } from '../../../machines/governance/bounds.ts';
 import { valuesOfKey } from '../../../machines/governance/limit-standing.ts';
-import type { EqualCall, KeyStanding, KnownLimit, Settlement } from '../../ports/ledger.ts';
+import type {
+  EqualCall,
+  KeyStanding,
+  KnownLimit,
+  OutcomePage,
+  Settlement,
+} from '../../ports/ledger.ts';
 
 /**
  * The state of an entry. `returned` is that of a call that did not run according to a person: it counts for nothing. An
@@ -205,9 +211,24 @@ export function standingOf(
   return { name, by, period, max, used, reserved, key };
 }
 
-/** Returns the cursor of a row in the list of outcomes. */
-export function outcomeCursor({ at, call_id: callId }: LedgerRow): string {
-  return `${at}-${callId}`;
+/** Returns the states of the outcomes that a query lists. */
+export function statesOf(isOpen: boolean | undefined): LedgerState[] {
+  return isOpen === undefined ? ['unknown', 'settled'] : [isOpen ? 'unknown' : 'settled'];
+}
+
+/** Returns a page of outcomes from their rows, at most one more than its limit, and from the entries of their calls. */
+export function outcomePage(
+  found: readonly LedgerRow[],
+  limit: number,
+  entries: readonly LedgerRow[],
+): OutcomePage {
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const ofCall = Map.groupBy(entries, ({ call_id: id }) => id);
+  return {
+    outcomes: page.map((row) => openOutcomeOf(row, ofCall.get(row.call_id) ?? [])),
+    cursor: last === undefined || found.length <= limit ? null : `${last.at}-${last.call_id}`,
+  };
 }
 
 /** Returns the place of a cursor in the list of outcomes; the start for any other text. */

@@ -30,26 +30,43 @@ export class PendingReservations {
   }
 
   /** Returns what is reserved of a key of a limit after a moment by calls other than one. */
-  sumOf(name: string, key: string, { after, but }: { after: number; but: string }): string {
-    return this.#rows('limit', { after, but })
-      .filter((row) => row.name === name && row.key === key)
-      .reduce((sum, { amount }) => plus(sum, amount), '0');
+  sumOf(name: string, key: string, { after, but }: Others): string {
+    let sum = '0';
+    this.#each('limit', { after, but }, (row) => {
+      if (row.name === name && row.key === key) sum = plus(sum, row.amount);
+    });
+    return sum;
   }
 
   /** Returns the newest row of an effect after a moment by calls other than one; `undefined` for none. */
-  newestOf(key: string, of: { after: number; but: string }): LedgerRow | undefined {
-    return this.#rows('effect', of).findLast((row) => row.key === key);
+  newestOf(key: string, others: Others): LedgerRow | undefined {
+    let newest: LedgerRow | undefined;
+    this.#each('effect', others, (row) => {
+      if (row.key === key) newest = row;
+    });
+    return newest;
   }
 
   /** Returns the keys of a limit of which something is reserved after a moment. */
   keysOf(name: string, after: number): string[] {
-    const rows = this.#rows('limit', { after, but: '' });
-    return rows.flatMap((row) => (row.name === name ? [row.key] : []));
+    const keys: string[] = [];
+    this.#each('limit', { after, but: '' }, (row) => {
+      if (row.name === name) keys.push(row.key);
+    });
+    return keys;
   }
 
-  #rows(kind: LedgerRow['kind'], { after, but }: { after: number; but: string }): LedgerRow[] {
-    return [...this.#pending]
-      .filter(([callId, { at }]) => callId !== but && at > after)
-      .flatMap(([, { rows }]) => rows.filter((row) => row.kind === kind));
+  /** Takes time with the number of reservations, so it creates nothing. */
+  #each(kind: LedgerRow['kind'], { after, but }: Others, take: (row: LedgerRow) => void): void {
+    for (const [callId, { rows, at }] of this.#pending) {
+      if (callId === but || at <= after) continue;
+      for (const row of rows) if (row.kind === kind) take(row);
+    }
   }
+}
+
+/** Reservations after a moment, in epoch milliseconds, of all calls but one. */
+interface Others {
+  after: number;
+  but: string;
 }

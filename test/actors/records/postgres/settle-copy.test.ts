@@ -9,6 +9,7 @@ import { silentLog } from '../../../../src/actors/silent-log.ts';
 import { keepTasks } from '../../../helpers/keep-tasks.ts';
 import { type PostgresPlace, postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { ManualClock } from '../../../helpers/manual-clock.ts';
+import { isOverLimit } from '../../../helpers/measured-calls.ts';
 import { patient } from '../../../helpers/patient.ts';
 import { sharedPostgres } from '../../../helpers/postgres-server.ts';
 import { aDecidedHold, aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
@@ -118,6 +119,7 @@ describe('tables that were restored from a dump', () => {
       pushTargets: 1,
     });
     const store = await place.open();
+    expect(await isOverLimit(store)).toBe(true);
     const running = await store.rows.read('running');
     expect([running?.task.state, running?.task.failure, running?.startedCall]).toEqual([
       'failed',

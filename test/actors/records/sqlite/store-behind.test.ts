@@ -20,6 +20,7 @@ import { SqliteStore } from '../../../../src/actors/records/sqlite/sqlite-store.
 import { StoreBehindError } from '../../../../src/actors/records/sqlite/store-behind-error.ts';
 import { StoreError } from '../../../../src/actors/records/store/store-error.ts';
 import type { Task } from '../../../../src/machines/domain/task.ts';
+import { isOverLimit } from '../../../helpers/measured-calls.ts';
 import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { copyFiles, nine, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
 import { keyOf } from '../log/log-of.ts';
@@ -99,6 +100,8 @@ describe('lines of a commit that the store does not have', () => {
     const store = await open(directory, { keepLog: true });
     expect(store.opening.behind).toEqual({ events: 3, tasks: 0 });
     expect(store.recovery.torn).toMatchObject({ lines: 1, bytes: 15 });
+    // Calls of the lines may count for limits, which the store does not know.
+    expect(await isOverLimit(store)).toBe(true);
     await store.record([said(6)]);
     await store.close();
     expect(readFileSync(log, 'utf8').startsWith(whole)).toBe(true);
