@@ -32,6 +32,8 @@ export function policyEvent(
     modify: security.modify.enabled,
     defer: security.defer.enabled,
     credentials: credentials.length > 0,
+    limits: Object.keys(security.limits).length > 0,
+    effects: Object.keys(security.effects).length > 0,
   };
   const capture = (['tool_args', 'tool_result', 'llm_messages'] as const).filter(
     (contents) => audit.capture[contents],

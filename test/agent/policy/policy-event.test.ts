@@ -28,6 +28,8 @@ it('the policy event names every active layer, and the held tools', () => {
       step_up: { enabled: true, tools: { pay: 'gold' } },
       modify: { enabled: true },
       defer: { enabled: true, tools: { pay: hold, 'close-all': hold, 'comes-later': hold } },
+      limits: { a_day: { tools: ['pay'], per: '24h', max: 5, over: 'deny' } },
+      effects: { pay: { key: 'pay:{args.order}' } },
     },
     credentials: [{ tool: 'pay', provider: 'static' }],
     audit: { capture: { tool_args: true, llm_messages: true } },
@@ -49,7 +51,10 @@ it('the policy event names every active layer, and the held tools', () => {
   ).toEqual({
     version: '1.2.0',
     policy_sha256: 'abc',
-    layers: ['guardrails', 'intent_alignment', 'step_up', 'modify', 'defer', 'credentials'],
+    layers: [
+      ...['guardrails', 'intent_alignment', 'step_up', 'modify', 'defer', 'credentials'],
+      ...['limits', 'effects'],
+    ],
     deferred_tools: ['close_all', 'pay'],
     capture: ['tool_args', 'llm_messages'],
     egress: 'dev-open',

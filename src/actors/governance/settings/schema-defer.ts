@@ -122,9 +122,13 @@ const holdingRule = z.object({
 });
 
 /** Keys of a rule for calls over a limit, or for repeats; an approval of these never counts for later calls. */
-export const boundRule = holdingRule
-  .omit({ when: true, never_remember: true })
-  .extend({ to: targets.optional(), context_template: contextTemplate.optional() });
+export const boundRule = holdingRule.omit({ when: true, never_remember: true }).extend({
+  to: targets.optional(),
+  context_template: contextTemplate.optional().meta({
+    description: 'Text for the approver; that of the rule of the tool if omitted.',
+    example: '{tool} is over the limit: {args}',
+  }),
+});
 
 const releasingRule = z.strictObject({
   ...ruleKeys,
