@@ -69,6 +69,8 @@ export class PostgresLedger implements Ledger {
   readonly #times = new CountedTimes();
   #requests: Request[] = [];
   #forgotten: string[] = [];
+  /** The position up to which rows were compared with their tasks. */
+  #lookedTo = 0;
   #isRunning = false;
   #isClosed = false;
 
@@ -148,7 +150,9 @@ export class PostgresLedger implements Ledger {
   async prune(now: number): Promise<number> {
     const ended = await this.#database.query(pruneEnded, [now - spareTime]);
     if (ended.length > 0) return ended.length;
-    return (await this.#database.query(pruneOrphans)).length;
+    const [looked] = await this.#database.query<Looked>(pruneOrphans, [this.#lookedTo]);
+    this.#lookedTo = looked?.rows === 1_000 ? looked.last : 0;
+    return looked?.gone ?? 0;
   }
 
   /** Reads what the ledger has for a call, without waiting for calls that are measured now. */
@@ -228,7 +232,18 @@ const giveBack = `DELETE FROM ledger WHERE call_id = ANY($1::text[]) AND state =
 const pruneEnded = `DELETE FROM ledger WHERE position = ANY(ARRAY(
   SELECT position FROM ledger WHERE until <= $1 LIMIT 1000 FOR UPDATE SKIP LOCKED)) RETURNING position`;
 
-/** A release that does not know the ledger deletes tasks without it. */
-const pruneOrphans = `DELETE FROM ledger WHERE position = ANY(ARRAY(
-  SELECT position FROM ledger WHERE until IS NULL AND kind <> 'restored' AND state <> 'pending'
-    AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = task_id) LIMIT 1000)) RETURNING position`;
+/** The rows that were compared with their tasks. */
+interface Looked {
+  rows: number;
+  last: number;
+  gone: number;
+}
+
+/** A release that does not know the ledger deletes tasks without it. Looks at the next 1,000 rows that leave with a task. */
+const pruneOrphans = `WITH leaving AS (SELECT position, task_id FROM ledger
+    WHERE position > $1 AND until IS NULL AND kind <> 'restored' AND state <> 'pending'
+    ORDER BY position LIMIT 1000),
+  gone AS (DELETE FROM ledger WHERE position IN (SELECT position FROM leaving
+    WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = task_id)) RETURNING position)
+  SELECT (SELECT count(*) FROM leaving) AS rows, (SELECT max(position) FROM leaving) AS last,
+    (SELECT count(*) FROM gone) AS gone`;

@@ -60,6 +60,8 @@ export class SqliteLedger implements Ledger {
   readonly #counters: LimitCounters;
   readonly #pending = new PendingReservations();
   readonly #times = new CountedTimes();
+  /** The position up to which rows were compared with their tasks. */
+  #lookedTo = 0;
   /** The latest time at which the store was restored from a backup. */
   readonly #restoredAt: number;
 
@@ -148,10 +150,18 @@ export class SqliteLedger implements Ledger {
   }
 
   async prune(now: number): Promise<number> {
-    const ended = this.#sql.prune.all(now - spareTime);
-    const gone = (ended.length > 0 ? ended : this.#sql.pruneOrphans.all()).map(rowOf);
-    for (const row of gone) if (row.kind === 'limit') this.#counters.remove(row);
-    return gone.length;
+    const ended = this.#sql.prune.all(now - spareTime).map(rowOf);
+    for (const row of ended) if (row.kind === 'limit') this.#counters.remove(row);
+    return ended.length > 0 ? ended.length : this.#pruneOrphans();
+  }
+
+  /** A release that does not know the ledger deletes tasks without it. Looks at the next 1,000 rows that leave with a task. */
+  #pruneOrphans(): number {
+    const rows = this.#sql.leaving.all(this.#lookedTo);
+    this.#lookedTo = rows.length < 1_000 ? 0 : Number(rows.at(-1)?.['position']);
+    const orphans = rows.filter((row) => row['is_orphan'] === 1).map(({ position }) => position);
+    if (orphans.length > 0) this.#sql.deleteAll.run(JSON.stringify(orphans));
+    return orphans.length;
   }
 
   /** Returns whether what is reserved for the calls that a change starts has not ended. */
@@ -323,10 +333,10 @@ function prepare(database: DatabaseSync) {
     restoredAt: sql(`SELECT max(at) AS at FROM ledger WHERE kind = 'restored'`),
     prune: sql(`DELETE FROM ledger WHERE position IN (
       SELECT position FROM ledger WHERE until <= ? LIMIT 1000) RETURNING *`),
-    // A release that does not know the ledger deletes tasks without it.
-    pruneOrphans: sql(`DELETE FROM ledger WHERE position IN (
-      SELECT position FROM ledger WHERE until IS NULL AND kind <> 'restored'
-        AND NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id) LIMIT 1000) RETURNING *`),
+    deleteAll: sql('DELETE FROM ledger WHERE position IN (SELECT value FROM json_each(?))'),
+    leaving: sql(`SELECT position, NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id) AS is_orphan
+      FROM ledger WHERE position > ? AND until IS NULL AND kind <> 'restored'
+      ORDER BY position LIMIT 1000`),
     deleteTasks: sql(`DELETE FROM ledger
       WHERE until IS NULL AND task_id IN (SELECT value FROM json_each(?))`),
   };

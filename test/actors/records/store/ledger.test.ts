@@ -268,6 +268,11 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
       await store.ledger.prune(2 * spare + 1_000),
     ]).toEqual([0, 1, 0, 2, 0]);
     expect(await left()).toEqual([]);
+    // An earlier release deletes a task and leaves its entries.
+    await end(store, 'c-3', 'unknown', 1);
+    await place.execute("DELETE FROM tasks WHERE id = 'task-c-3'");
+    expect([await store.ledger.prune(1), await store.ledger.prune(1)]).toEqual([1, 0]);
+    expect(await left()).toEqual([]);
   });
 
   it('counts a limit as exceeded in the period in which the store was restored', async () => {
