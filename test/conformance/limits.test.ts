@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { personHeader } from '../../src/http/wire/named-person.ts';
 import type { AgentClient } from '../helpers/agent-client.ts';
 import type { ServiceSettings } from '../helpers/agent-folder.ts';
 import { patient } from '../helpers/patient.ts';
@@ -226,6 +227,40 @@ describe('a call whose outcome nobody knows', () => {
     const second = (await operator.get(`/limits/settlements?limit=1&cursor=${cursor}`)).body;
     expect([...first.outcomes, ...second.outcomes]).toEqual(calls);
     expect(second).not.toHaveProperty('next_cursor');
+  });
+
+  it('is settled by an operator of the dashboard who did not request it', async () => {
+    const dashboard_issuer = 'https://id.example.com';
+    const auth = { ...signIn.auth, dashboard_issuer };
+    const agent = await startTestAgent(settings({ ...signIn, auth }));
+    const operator = agent.as(agent.token);
+    await pay(agent.as(tokenOf('ann')), 1);
+    const [call] = await unknown(operator, 1);
+    const settle = async (name: string, access: 'own' | 'all') => {
+      const person = {
+        issuer: dashboard_issuer,
+        access,
+        user_id: name,
+        email: `${name}@example.com`,
+      };
+      const header = Buffer.from(JSON.stringify(person)).toString('base64url');
+      const body = { call_id: call.call_id, ran: true, reason, approver: 'mallory' };
+      const answer = await operator.post('/limits/settlements', body, { [personHeader]: header });
+      return [answer.status, answer.body.code ?? answer.body.settled.by];
+    };
+    expect([
+      await settle('eve', 'own'),
+      await settle('ann', 'all'),
+      await settle('eve', 'all'),
+    ]).toEqual([
+      [403, 'daemon_token_required'],
+      [403, 'own_call'],
+      [200, 'eve@example.com'],
+    ]);
+    expect(agent.audit().find(({ event }) => event === 'limit_settled')?.fields).toMatchObject({
+      ...{ by: 'eve@example.com', method: 'dashboard', vouched_by: 'token:dashboard' },
+      user_id: 'eve',
+    });
   });
 
   it.each<[number, string, object]>([
