@@ -13,6 +13,7 @@ export {
   type DeniedStatus,
   GateUnavailable,
   HoldDenied,
+  type RepeatedCall,
   StepUpRequired,
 } from './errors.ts';
 export {

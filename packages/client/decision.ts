@@ -4,6 +4,7 @@ import {
   type DeniedStatus,
   GateUnavailable,
   HoldDenied,
+  type RepeatedCall,
   refusedWith,
   StepUpRequired,
 } from './errors.ts';
@@ -123,6 +124,7 @@ export async function readHold(
       throw new HoldDenied(tool, {
         ...{ status: body['status'] satisfies DeniedStatus, holdId, reason: text(body['reason']) },
         ...{ note: text(body['note']), approver: text(body['approver']) },
+        repeats: repeatedCall(body['repeats']),
       });
     case 'allowed':
     case 'approved': {
@@ -136,6 +138,14 @@ export async function readHold(
     default:
       throw new GateUnavailable('the answer of the gate has no known status', status);
   }
+}
+
+function repeatedCall(repeats: unknown): RepeatedCall | null {
+  if (!isPlain(repeats)) return null;
+  const [callId, taskId] = [text(repeats['call_id']), text(repeats['task_id'])];
+  const [key, outcome] = [text(repeats['key']), text(repeats['outcome'])];
+  if (callId === null || taskId === null || key === null || outcome === null) return null;
+  return { callId, taskId, key, outcome };
 }
 
 /** Returns the arguments that may run, if they are plain JSON and have the digest of the answer. */

@@ -1,6 +1,16 @@
 /** Statuses of a call that may not run. */
 export type DeniedStatus = 'denied' | 'rejected' | 'expired' | 'cancelled';
 
+/** The earlier call with the same effect, for which the gate denies a call. */
+export interface RepeatedCall {
+  callId: string;
+  taskId: string;
+  /** The effect, such as `refund:A-2001`. */
+  key: string;
+  /** `running`, `succeeded` or `unknown`. */
+  outcome: string;
+}
+
 /** A call may not run. The message is one sentence for the model. */
 export class HoldDenied extends Error {
   override readonly name = 'HoldDenied';
@@ -10,10 +20,12 @@ export class HoldDenied extends Error {
   /** The note of the approver. */
   readonly note: string | null;
   readonly approver: string | null;
+  /** The call that this one repeats; `null` for another reason. */
+  readonly repeats: RepeatedCall | null;
 
   constructor(
     tool: string,
-    { status, holdId, reason, note, approver }: Omit<HoldDenied, keyof Error>,
+    { status, holdId, reason, note, approver, repeats }: Omit<HoldDenied, keyof Error>,
   ) {
     const why = reason ?? (note === null ? null : `${status}: ${note}`);
     super(`${tool} did not run: ${why ?? status}`);
@@ -22,6 +34,7 @@ export class HoldDenied extends Error {
     this.reason = reason;
     this.note = note;
     this.approver = approver;
+    this.repeats = repeats;
   }
 }
 

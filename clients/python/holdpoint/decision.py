@@ -104,7 +104,8 @@ def read_hold(answer: Answer, *, tool: str, key: str) -> BaseDecision | PendingH
         return PendingHold(hold_id, key, _text(body, "to"), expires_at, min(max(pause, 1.0), 60.0))
     decided = {"note": _text(body, "note"), "approver": _text(body, "approver")}
     if state in ("denied", "rejected", "expired", "cancelled"):
-        raise HoldDenied(tool, status=state, hold_id=hold_id, reason=_text(body, "reason"), **decided)
+        reason, repeats = _text(body, "reason"), _repeated(body)
+        raise HoldDenied(tool, status=state, hold_id=hold_id, reason=reason, repeats=repeats, **decided)
     if state not in ("allowed", "approved"):
         raise GateUnavailable("the answer of the gate has no known status", status)
     args = body.get("args")
@@ -139,6 +140,14 @@ def refused_with(status: int, body: Any, what: str = "the gate answered") -> Gat
 def _text(body: dict[str, Any], name: str) -> str | None:
     value = body.get(name)
     return value if isinstance(value, str) else None
+
+
+def _repeated(body: dict[str, Any]) -> dict[str, str] | None:
+    repeats = body.get("repeats")
+    names = ("call_id", "task_id", "key", "outcome")
+    if not isinstance(repeats, dict) or any(_text(repeats, name) is None for name in names):
+        return None
+    return {name: repeats[name] for name in names}
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ class HoldDenied(HoldError):
         reason: str | None,
         note: str | None,
         approver: str | None,
+        repeats: dict[str, str] | None = None,
     ) -> None:
         why = reason or (f"{status}: {note}" if note else status)
         super().__init__(f"{tool} did not run: {why}")
@@ -34,6 +35,8 @@ class HoldDenied(HoldError):
         #: The note of the approver.
         self.note = note
         self.approver = approver
+        #: The call with the same effect that this one repeats: ``call_id``, ``task_id``, ``key``, ``outcome``.
+        self.repeats = repeats
 
 
 class StepUpRequired(HoldError):

@@ -165,6 +165,15 @@ export const hold = z
       .exactOptional(),
     args_sha256: digest.exactOptional(),
     reason: z.string().nullable().describe('Why the call may not run.').exactOptional(),
+    repeats: z
+      .object({
+        call_id: z.string(),
+        task_id: z.string(),
+        key: z.string(),
+        outcome: z.enum(['running', 'succeeded', 'unknown']),
+      })
+      .describe('The earlier call with the same effect, for which the call is denied.')
+      .exactOptional(),
     note: z.string().nullable().describe('The note of the approver.').exactOptional(),
     approver: z.string().nullable().exactOptional(),
     receipt: z.string().describe('Path of the receipt of the call.').exactOptional(),
@@ -231,7 +240,8 @@ export function presentHold(task: Task, { isTaken }: { isTaken: boolean }): z.in
   const decided = { note: settled?.note || null, approver: settled?.approver ?? null };
   const { granted, account } = held ?? {};
   if (granted === undefined || account === undefined || account.withdrawn !== undefined) {
-    return { ...known, reason: account?.withdrawn?.reason ?? task.text, ...decided };
+    const reason = account?.withdrawn?.reason ?? task.text;
+    return { ...known, reason, ...presentRepeated(task), ...decided };
   }
   return {
     ...known,
@@ -243,6 +253,12 @@ export function presentHold(task: Task, { isTaken }: { isTaken: boolean }): z.in
     released: isTaken,
     outcome: presentOutcome(account.outcome),
   };
+}
+
+function presentRepeated({ failure }: Task): Pick<z.input<typeof hold>, 'repeats'> {
+  if (failure?.kind !== 'denied' || failure.repeats === undefined) return {};
+  const { callId, taskId, key, outcome } = failure.repeats;
+  return { repeats: { call_id: callId, task_id: taskId, key, outcome } };
 }
 
 function presentOutcome(outcome: HoldOutcome | null): z.input<typeof holdOutcome> | null {

@@ -51,6 +51,9 @@ export interface FirstEffect {
   result?: string;
 }
 
+/** The earlier call that a denied repeat names. */
+export type RepeatedCall = Pick<FirstEffect, 'callId' | 'taskId' | 'key' | 'outcome'>;
+
 /** How the call of an entry ended. */
 export type LedgerEnd = 'succeeded' | 'failed' | 'not_run' | 'unknown';
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Hold } from './hold.ts';
-import type { FirstEffect, LedgerEntry, MeasuredLimit } from './ledger.ts';
+import type { FirstEffect, LedgerEntry, MeasuredLimit, RepeatedCall } from './ledger.ts';
 import type { ModelSpeaker } from './model-speaker.ts';
 import type { OptionTerms } from './rule-options.ts';
 
@@ -408,7 +408,15 @@ export type Failure =
   | { kind: 'model'; text: string }
   | { kind: 'turnLimit' | 'errorLimit' | 'tokenLimit' | 'timeLimit'; text: string }
   /** `isOverLimit` is true if too many calls of the caller are already waiting. */
-  | { kind: 'denied'; text: string; tool: string | null; layer: Layer; isOverLimit?: true }
+  | {
+      kind: 'denied';
+      text: string;
+      tool: string | null;
+      layer: Layer;
+      isOverLimit?: true;
+      /** The earlier call with the same effect; absent unless the call was denied for it. */
+      repeats?: RepeatedCall;
+    }
   | {
       kind: 'stepUp';
       text: string;

@@ -1,6 +1,6 @@
 import { markOfCall } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
-import type { FirstEffect, MeasuredLimit } from '../domain/ledger.ts';
+import type { FirstEffect, MeasuredLimit, RepeatedCall } from '../domain/ledger.ts';
 import type { Deferral, ToolCall } from '../domain/task.ts';
 import type { Bounds, CallLimit, Measured, MeasureInput, SeenBounds } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
@@ -12,6 +12,8 @@ import { strictest } from './strictest.ts';
 export interface Barrier {
   text: string;
   rule: string;
+  /** The earlier call with the same effect; absent for a limit. */
+  repeats?: RepeatedCall;
 }
 
 /** Returns why limits or an earlier equal effect deny a call; `null` if they do not. */
@@ -24,9 +26,9 @@ export function barrierOf(bounds: Bounds, { limits, first }: Measured): Barrier 
   }
   const effect = deciding(bounds);
   if (effect?.repeat !== 'deny' || first === null) return null;
-  const { callId, taskId, outcome } = first;
+  const { callId, taskId, key, outcome } = first;
   const text = `denied as a repeat: call ${callId} of task ${taskId} has the same effect ${effect.key}, and its outcome is ${outcome}`;
-  return { text, rule: effectRule(effect.name) };
+  return { text, rule: effectRule(effect.name), repeats: { callId, taskId, key, outcome } };
 }
 
 /**

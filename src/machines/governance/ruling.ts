@@ -1,5 +1,6 @@
 import type { TaskFact } from '../domain/facts.ts';
 import type { Refusal } from '../domain/finding.ts';
+import type { RepeatedCall } from '../domain/ledger.ts';
 import type { ArgumentChange, DecisionRecord, Deferral, Layer, ToolCall } from '../domain/task.ts';
 import type { Bounds, CallLimit } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
@@ -101,7 +102,8 @@ export type Modification =
 /** The governance decision on one call (docs/contract/governance.md). */
 export type Verdict =
   | { kind: 'allow'; call: ToolCall; credential: CredentialProvider | null }
-  | { kind: 'deny'; layer: Layer; text: string }
+  /** `repeats` is the earlier call with the same effect; absent unless the call is denied for it. */
+  | { kind: 'deny'; layer: Layer; text: string; repeats?: RepeatedCall }
   /** The call cannot run as requested: its tool is unknown, or its arguments do not match the schema. */
   | { kind: 'misfit'; layer: Layer; text: string }
   | { kind: 'stepUp'; requiredAcr: string; text: string }

@@ -165,10 +165,10 @@ export const whenMeasured = {
     {
       type: 'deny',
       params: ({ context, event: { output } }: MeasuredEvent) => {
-        const { text = '', rule = '' } = barrierOf(boundsIn(context.rules), output) ?? {};
+        const barrier = barrierOf(boundsIn(context.rules), output) ?? { text: '', rule: '' };
         const facts = reachedFacts(callToRun(context), boundsIn(context.rules), output);
         const layer = 'defer' as const;
-        return { at: layer, layer, text, rule, facts, took: 0 };
+        return { at: layer, layer, ...barrier, facts, took: 0 };
       },
     },
   ],

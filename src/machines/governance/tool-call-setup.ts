@@ -4,6 +4,7 @@ import type { TaskFact } from '../domain/facts.ts';
 import { governanceFailed } from '../domain/finding.ts';
 import type { UsedGrant } from '../domain/grant.ts';
 import type { CallOrigin } from '../domain/hold.ts';
+import type { RepeatedCall } from '../domain/ledger.ts';
 import type {
   Caller,
   DecisionRecord,
@@ -170,6 +171,8 @@ export interface Denial {
   text: string;
   took: number;
   rule?: string;
+  /** The earlier call with the same effect; absent unless the call repeats it. */
+  repeats?: RepeatedCall;
   facts?: readonly TaskFact[];
 }
 
@@ -247,9 +250,12 @@ export const toolCallSetup = setup({
       rules: tightenedByBounds(rules, boundsIn(rules), measured),
     })),
     deny: assign(({ context }, { at, facts = [], took, ...denial }: Denial) => {
-      const { layer, text: reason } = denial;
+      const { layer, text: reason, repeats } = denial;
       return {
-        verdict: { kind: 'deny', layer, text: reason } as const,
+        verdict: {
+          ...({ kind: 'deny', layer, text: reason } as const),
+          ...(repeats === undefined ? {} : { repeats }),
+        },
         facts: [...facts],
         records: recorded(context, at, {
           ...{ layer, decision: 'deny', reason, duration: took },

@@ -113,7 +113,9 @@ export function ofRuling(context: TaskContext, ruling: Ruling): Failure {
   }
   if (ruling.kind === 'deny' || ruling.kind === 'misfit') {
     const denied = { kind: 'denied', text: ruling.text, tool, layer: ruling.layer } as const;
-    return refused === undefined ? denied : { ...denied, isOverLimit: true };
+    if (refused !== undefined) return { ...denied, isOverLimit: true };
+    const { repeats } = ruling.kind === 'deny' ? ruling : {};
+    return repeats === undefined ? denied : { ...denied, repeats };
   }
   throw new Error(`the ruling "${ruling.kind}" is no failure`);
 }

@@ -218,6 +218,13 @@ const holds = [
   { ...aParkedTask('t-3', 300_000), hold: statedHold },
   aTask({ state: 'completed', hold: closedHold }),
   aTask({ state: 'failed', hold: statedHold, text: 'denied' }),
+  aTask({
+    ...{ state: 'failed', hold: statedHold, text: 'denied' },
+    failure: {
+      ...{ kind: 'denied', text: 'denied', tool: 'pay', layer: 'defer' },
+      repeats: { callId: 'c-0', taskId: 't-0', key: 'pay:A-1', outcome: 'succeeded' },
+    },
+  }),
 ].map((one) => presentHold(one, { isTaken: true }));
 
 const statement = { ran: false, by: 'ann', reason: 'not at the bank', at: 3_000 };

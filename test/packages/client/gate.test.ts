@@ -69,7 +69,7 @@ describe('hold', () => {
     expect(unknown).toBeInstanceOf(HoldDenied);
     expect({ ...unknown, message: unknown.message }).toEqual({
       ...{ name: 'HoldDenied', status: 'denied', holdId: unknown.holdId, note: null },
-      ...{ reason: 'unknown tool: Write', approver: null },
+      ...{ reason: 'unknown tool: Write', approver: null, repeats: null },
       message: 'Write did not run: unknown tool: Write',
     });
     const held = errorOf(gate.hold(rm));
@@ -77,6 +77,25 @@ describe('hold', () => {
     expect(await held).toMatchObject({
       ...{ status: 'rejected', note: 'not today', approver: 'unknown' },
       message: 'Bash did not run: defer: rejected by unknown: not today',
+    });
+  });
+
+  it('throws HoldDenied with the earlier call for a denied repeat', async () => {
+    const { url } = await startGate({
+      gate: { tools: { pay: {} } },
+      security: { effects: { pay: { key: 'pay:{args.order}', repeat: 'deny' } } },
+    });
+    const gate = createGate({ url });
+    const pay = (key: string) => ({ key, tool: 'pay', args: { order: 'A-1', note: key } });
+    const first = await gate.hold(pay('k-1'));
+    const denied = await errorOf(gate.hold(pay('k-2')));
+    expect(denied).toBeInstanceOf(HoldDenied);
+    expect(denied).toMatchObject({
+      repeats: {
+        ...{ callId: expect.any(String), taskId: first.holdId },
+        ...{ key: 'pay:A-1', outcome: 'running' },
+      },
+      message: expect.stringContaining(`task ${first.holdId} has the same effect pay:A-1`),
     });
   });
 
