@@ -52,6 +52,8 @@ export function workspaceApi(agents: AgentJson[], more: PageApi): PageApi {
         return agents;
       case '/api/deferrals':
         return { deferrals: [], total: 0, unasked: [], now: new Date().toISOString() };
+      case '/api/outcomes':
+        return { open: [], settled: [], unasked: [] };
       case '/api/grants':
         return { grants: [], unasked: [] };
       case '/api/deferrals/decided':

@@ -100,6 +100,11 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
   'post /api/agents/:id/tasks/:tid/decisions': [
     [`${agent}/tasks/t1/decisions`, { decision: 'approve', token: keys.environment }],
   ],
+  'get /api/agents/:id/limits': [[`${agent}/limits`]],
+  'get /api/outcomes': [['/api/outcomes']],
+  'post /api/agents/:id/outcomes': [
+    [`${agent}/outcomes`, { call_id: 'none', ran: true, reason: 'none' }],
+  ],
   'get /api/grants': [['/api/grants']],
   'post /api/agents/:id/grants/:grant/revoke': [[`${agent}/grants/none/revoke`, {}]],
   'get ${api}/session': [[`${team}/session`]],

@@ -72,6 +72,31 @@ describe('a decision over the dashboard', () => {
     await expectIntact(`${agent.folder.path}/.service/audit.ndjson`);
   });
 
+  it('settles a call whose outcome nobody knows, and shows what it counts for', async () => {
+    const limit = { tools: ['pay'], per: '24h', max: 5, to: 'channel:console:*' };
+    const { page, agent, audit } = await openWith({
+      gate: { tools: { pay: {} }, outcome_within: '100ms' },
+      security: { defer: { enabled: true }, limits: { payments: limit } },
+    });
+    await agent.client.post('/holds', { key: 'k-1', tool: 'pay', args: {} });
+    const outcomes = async () => (await page.get('/api/outcomes')).body;
+    await vi.waitUntil(async () => (await outcomes()).open.length === 1, patience);
+    const standing = { name: 'payments', max: 5, used: 1, left: 4 };
+    expect((await page.get('/api/agents/till/limits')).body).toMatchObject({ limits: [standing] });
+    const [{ call_id }] = (await outcomes()).open;
+    const statement = { call_id, ran: false, reason: 'not at the bank' };
+    const settled = await page.post('/api/agents/till/outcomes', statement);
+    expect([settled.status, settled.body.settled.by]).toEqual([200, operator]);
+    expect(await outcomes()).toMatchObject({
+      ...{ open: [], unasked: [] },
+      settled: [{ agent_id: 'till', call_id, settled: { ran: false, by: operator } }],
+    });
+    expect((await page.post('/api/agents/till/outcomes', statement)).status).toBe(409);
+    expect(audit().find(({ event }) => event === 'limit_settled')?.fields).toMatchObject({
+      ...{ by: operator, method: 'runtime_token', vouched_by: 'asserted' },
+    });
+  });
+
   it('releases later calls where the rule allows it, until the grant expires', async () => {
     const settings = deferring();
     const defer = settings.security?.defer as object;
