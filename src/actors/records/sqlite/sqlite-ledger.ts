@@ -193,8 +193,11 @@ export class SqliteLedger implements Ledger {
   }
 
   #holds({ callId, entries }: Extract<LedgerChange, { type: 'started' }>): boolean {
-    const reserved = [...this.#pending.rowsOf(callId), ...this.#rowsOf(callId)].map(entryId);
-    return entries.every((entry) => reserved.includes(entryId(entry)));
+    const pending = this.#pending.rowsOf(callId).map(entryId);
+    const others = entries.map(entryId).filter((id) => !pending.includes(id));
+    if (others.length === 0) return true;
+    const stored = this.#rowsOf(callId).map(entryId);
+    return others.every((id) => stored.includes(id));
   }
 
   #start(change: Extract<LedgerChange, { type: 'started' }>, task: TaskChange['task']): void {
