@@ -138,14 +138,9 @@ export const taskMachine = taskSetup.createMachine({
             }),
             onDone: [
               {
-                guard: withOutput('isMisfitForModel'),
+                guard: withOutput('isAnswered'),
                 target: 'executing.recording',
-                actions: whenRuled.misfitForModel,
-              },
-              {
-                guard: withOutput('isJoined'),
-                target: 'executing.recording',
-                actions: whenRuled.joined,
+                actions: whenRuled.answered,
               },
               {
                 guard: withOutput('isRuledOut'),

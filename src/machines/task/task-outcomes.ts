@@ -52,8 +52,7 @@ const ruled = [
 
 /** Governance has decided on a call. */
 export const whenRuled = {
-  misfitForModel: [...ruled, withOutput('keepMisfit')],
-  joined: [...ruled, withOutput('keepJoined')],
+  answered: [...ruled, withOutput('keepAnswered')],
   refused: [...ruled, fromOutput('fail', failureOf.ofRuling)],
   held: ruled,
   granted: [...ruled, 'grantHold'],

@@ -198,19 +198,16 @@ export const taskSetup = setup({
       const ended = endCall({ ...context, exchanges }, { result: outcome.result, ...extras, at });
       return { ...known, ...ended };
     }),
-    keepMisfit: assign(({ context }, ruling: Ruling) => {
-      const { text } = failureOf.ofRuling(context, ruling);
+    keepAnswered: assign(({ context }, ruling: Ruling) => {
+      const end =
+        ruling.kind === 'joined'
+          ? { result: ruling.result }
+          : { result: failureOf.ofRuling(context, ruling).text, failed: true as const };
       return {
-        ...endCall(context, { result: text, failed: true, at: context.now }),
+        ...endCall(context, { ...end, at: context.now }),
         run: withCallOutcome(context.run, currentCall(context).id, { kind: 'neverRan' }),
       };
     }),
-    keepJoined: assign(({ context }, ruling: Ruling) =>
-      endCall(context, {
-        result: ruling.kind === 'joined' ? ruling.result : '',
-        at: context.now,
-      }),
-    ),
     keepRejection: assign(({ context }, { at }: DecisionAttempt) =>
       endCall(context, { result: failureOf.rejected(context).text, at }),
     ),
@@ -261,9 +258,9 @@ export const taskSetup = setup({
       limitReached(spendTurn(spent, thought), run.limits) !== null,
     isOutOfTime: ({ context: { spent, run } }, busy: number) =>
       limitReached(spent, run.limits, busy) === 'time',
-    isMisfitForModel: ({ context }, { kind }: Ruling) =>
-      kind === 'misfit' && context.run.onToolError === 'return',
-    isJoined: (_, { kind }: Ruling) => kind === 'joined',
+    /** The call does not run, and the model receives why, or the result of an earlier call. */
+    isAnswered: ({ context }, { kind }: Ruling) =>
+      kind === 'joined' || (kind === 'misfit' && context.run.onToolError === 'return'),
     isRuledOut: (_, { kind }: Ruling) => kind === 'deny' || kind === 'misfit' || kind === 'stepUp',
     needsApproval: (_, { kind }: Ruling) => kind === 'defer',
     runsElsewhere: ({ context }) => context.run.hold !== undefined,
