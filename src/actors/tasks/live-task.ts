@@ -48,6 +48,8 @@ export interface LiveTaskPorts {
   envelope: AgentEntity;
   /** Digest of the policy in force. */
   policySha256: () => string;
+  /** True if a rule in force may hold calls of a tool, so that approvers see earlier equal calls. */
+  mayHold: (tool: string) => boolean;
   /** Captures contents for the log; `null` if disabled. */
   capture: Capture | null;
   /** The words of decisions in the log, in addition to those of Holdpoint. */
@@ -346,7 +348,9 @@ export class LiveTask {
     const { startedCall } = kept;
     const before = this.#committed && { task: this.#committed, startedCall: this.#startedCall };
     const { exchanges } = snapshot.context;
-    const ledger = ledgerChanges(before, { task, startedCall, exchanges });
+    const ledger = ledgerChanges(before, { task, startedCall, exchanges }).filter(
+      (one) => one.type === 'ended' || one.entries.length > 0 || this.#ports.mayHold(one.tool),
+    );
     this.#pending = { task, startedCall, passed, auditSeq: this.#auditSeq };
     return {
       change: {

@@ -108,6 +108,7 @@ export class LiveTasks {
       clock,
       envelope,
       policySha256: () => options.policies.current.sha256,
+      mayHold: (tool) => options.policies.current.policy.mayHold(tool),
       capture: options.capture ?? null,
       vocabulary: options.vocabulary ?? 'holdpoint',
       onCommitted: (task, saved) => this.#onCommitted(task, saved),
