@@ -22,6 +22,7 @@ import {
   spareTime,
   standingOf,
   statesOf,
+  stillSettled,
 } from '../store/ledger-rows.ts';
 import { CountedTimes } from '../store/limit-period.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -244,6 +245,7 @@ const pruneOrphans = `WITH leaving AS (SELECT position, task_id FROM ledger
     WHERE position > $1 AND until IS NULL AND kind <> 'restored' AND state <> 'pending'
     ORDER BY position LIMIT 1000),
   gone AS (DELETE FROM ledger WHERE position IN (SELECT position FROM leaving
-    WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = task_id)) RETURNING position)
+    WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = task_id))
+    AND NOT ${stillSettled} RETURNING position)
   SELECT (SELECT count(*) FROM leaving) AS rows, (SELECT max(position) FROM leaving) AS last,
     (SELECT count(*) FROM gone) AS gone`;

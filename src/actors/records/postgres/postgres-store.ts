@@ -11,6 +11,7 @@ import {
 } from '../log/export-task.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
+import { stillSettled } from '../store/ledger-rows.ts';
 import { replayTime, type TaskStore, type TaskWrite } from '../store/task-store.ts';
 import { ChangeReader, type StoreChange } from './change-reader.ts';
 import { CommitQueue } from './commit-queue.ts';
@@ -444,7 +445,7 @@ const deleteEnded = `WITH gone AS (
   ), ${parts
     .map((part) => `${part}_gone AS (DELETE FROM ${part} WHERE task_id IN (SELECT id FROM gone))`)
     .join(', ')}, ledger_gone AS (
-    DELETE FROM ledger WHERE until IS NULL AND task_id IN (SELECT id FROM gone))
+    DELETE FROM ledger WHERE until IS NULL AND task_id IN (SELECT id FROM gone) AND NOT ${stillSettled})
   DELETE FROM tasks WHERE id IN (SELECT id FROM gone) RETURNING id`;
 
 /** The connection of a dead daemon may end a moment after its death is detected. */

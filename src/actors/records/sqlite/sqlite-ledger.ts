@@ -39,6 +39,7 @@ import {
   standingOf,
   stateAfter,
   statesOf,
+  stillSettled,
 } from '../store/ledger-rows.ts';
 import { CountedTimes } from '../store/limit-period.ts';
 import { type LimitTotals, measureCall } from '../store/measure-call.ts';
@@ -187,7 +188,7 @@ export class SqliteLedger implements Ledger {
     this.#counters.clear();
   }
 
-  /** Deletes what counts as long as its task is stored. */
+  /** Deletes what counts as long as its task is stored, but for outcomes of calls that still count. */
   deleteTasks(ids: readonly string[]): void {
     this.#sql.deleteTasks.run(JSON.stringify(ids));
   }
@@ -337,11 +338,12 @@ function prepare(database: DatabaseSync) {
     prune: sql(`DELETE FROM ledger WHERE position IN (
       SELECT position FROM ledger WHERE until <= ? LIMIT 1000) RETURNING *`),
     deleteAll: sql('DELETE FROM ledger WHERE position IN (SELECT value FROM json_each(?))'),
-    leaving: sql(`SELECT position, NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id) AS is_orphan
+    leaving: sql(`SELECT position,
+      NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id) AND NOT ${stillSettled} AS is_orphan
       FROM ledger WHERE position > ? AND until IS NULL AND kind <> 'restored'
       ORDER BY position LIMIT 1000`),
     deleteTasks: sql(`DELETE FROM ledger
-      WHERE until IS NULL AND task_id IN (SELECT value FROM json_each(?))`),
+      WHERE until IS NULL AND task_id IN (SELECT value FROM json_each(?)) AND NOT ${stillSettled}`),
   };
 }
 

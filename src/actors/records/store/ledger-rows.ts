@@ -149,6 +149,10 @@ export function settledBefore(rows: readonly LedgerRow[]): 'unknown' | 'settled'
 /** Time for which entries outlive their period, so that a clock that was wrong for a while deletes none, in milliseconds. */
 export const spareTime = 86_400_000;
 
+/** True, as SQL, for an outcome of a call that still counts without its task: a person can settle it until then. */
+export const stillSettled = `(ledger.kind = 'outcome' AND EXISTS (SELECT 1 FROM ledger AS entry
+  WHERE entry.call_id = ledger.call_id AND entry.kind IN ('limit', 'effect') AND entry.until IS NOT NULL))`;
+
 /** States of calls that ran, or may have run, as SQL. */
 export const usedStates = "('succeeded', 'failed', 'unknown')";
 

@@ -258,7 +258,8 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
         [kind, id].join(' '),
       );
     expect(await store.deleteEnded(2_000)).toBe(2);
-    expect((await left()).toSorted()).toEqual(['effect c-1', 'limit c-1', 'limit c-2']);
+    const ended = ['effect c-1', 'limit c-1', 'limit c-2', 'outcome c-1', 'outcome c-2'];
+    expect((await left()).toSorted()).toEqual(ended);
     const spare = 86_400_000;
     expect([
       await store.ledger.prune(spare + 5_999),
@@ -266,13 +267,42 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
       await store.ledger.prune(2 * spare + 999),
       await store.ledger.prune(2 * spare + 1_000),
       await store.ledger.prune(2 * spare + 1_000),
-    ]).toEqual([0, 1, 0, 2, 0]);
+      await store.ledger.prune(2 * spare + 1_000),
+    ]).toEqual([0, 1, 0, 2, 2, 0]);
     expect(await left()).toEqual([]);
     // An earlier release deletes a task and leaves its entries.
     await end(store, 'c-3', 'unknown', 1);
     await place.execute("DELETE FROM tasks WHERE id = 'task-c-3'");
     expect([await store.ledger.prune(1), await store.ledger.prune(1)]).toEqual([1, 0]);
     expect(await left()).toEqual([]);
+  });
+
+  it('lets a person settle a call without its task as long as it counts', async () => {
+    const place = await make();
+    const store = await place.open();
+    const { ledger } = store;
+    for (const id of ['c-1', 'c-2']) {
+      const bounds = { limits: [aLimit({ amount: '1' })], effect: anEffect({ key: id }) };
+      const { reserved } = await ledger.measure(aMeasure(id, bounds), 1_000);
+      await start(store, id, reserved ?? []);
+      await end(store, id, 'unknown');
+    }
+    const task = { id: 'task-c-1', revision: 3, state: 'completed' } as const;
+    await store.save(task.id, () => aWrite(aTask(task)));
+    expect(await store.deleteEnded(2_000)).toBe(1);
+    // An earlier release deletes a task and leaves its entries: an effect and a started call.
+    await place.execute("DELETE FROM tasks WHERE id = 'task-c-2'");
+    expect(await ledger.prune(2_000)).toBe(2);
+    const open = async () => (await ledger.outcomes({ limit: 9, isOpen: true })).outcomes;
+    expect((await open()).map(({ callId }) => callId)).toEqual(['c-2', 'c-1']);
+    const settled = { ran: false, by: 'ann@example.com', reason: 'not paid', at: 50 };
+    for (const callId of ['c-1', 'c-2']) {
+      const entries = [{ kind: 'limit', amount: '1' }];
+      expect(await ledger.settle(callId, settled, event)).toMatchObject({ callId, entries });
+    }
+    expect(await open()).toEqual([]);
+    expect(await ledger.standings([refunds], 2_000)).toMatchObject([{ used: '0', reserved: '0' }]);
+    expect(await ledger.prune(2_000)).toBe(0);
   });
 
   it('counts a limit as exceeded in the period in which the store was restored', async () => {
