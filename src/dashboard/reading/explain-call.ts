@@ -88,7 +88,8 @@ export async function explainCall(
   // A stopped chart ends without a ruling.
   ports.signal.throwIfAborted();
   const runs = ruled.kind === 'allow' || ruled.kind === 'defer' ? ruled.call : call;
-  const bounds = policy.boundsOf(runs, { ...asked, task: { ...asked.task, id: asked.taskId } });
+  const facts = { ...asked, task: { ...asked.task, id: asked.taskId } };
+  const bounds = boundsIn(policy, runs, facts);
   const explanation = explanationOf(call, ruled, { ...ports, isIntentUnknown });
   if (bounds === null) return explanation;
   const { limits } = measureGiven(
@@ -101,6 +102,15 @@ export async function explainCall(
     ...boundsOf(bounds, limits, used),
     complete: explanation.complete && limits.every(({ name }) => Object.hasOwn(used, name)),
   };
+}
+
+/** A call whose bounds cannot be determined is denied, and its explanation has none. */
+function boundsIn(policy: Policy, ...asked: Parameters<Policy['boundsOf']>): Bounds | null {
+  try {
+    return policy.boundsOf(...asked);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the limits and the effect of a call for an explanation. */

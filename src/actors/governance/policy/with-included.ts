@@ -1,9 +1,10 @@
 import type { Refusal } from '../../../machines/domain/finding.ts';
 import type { ToolCall } from '../../../machines/domain/task.ts';
-import type { Bounds } from '../../../machines/governance/bounds.ts';
+import type { Bounds, CallEffect } from '../../../machines/governance/bounds.ts';
 import type { DeferRule } from '../../../machines/governance/defer-policy.ts';
 import type { AppliedRule, Modification, ToolRules } from '../../../machines/governance/ruling.ts';
 import { strictestOfBoth } from '../../../machines/governance/strictest.ts';
+import { matchesName } from '../../tool-name.ts';
 import type { CallFacts } from '../conditions/condition-input.ts';
 import type { OutputCheck } from './output-check.ts';
 import type { Policy } from './policy.ts';
@@ -20,7 +21,8 @@ import type { RuledCall } from './rule-lists.ts';
  * | step-up | the higher level; levels that cannot be compared deny the call |
  * | MODIFY | the rules of the agent, and then the included ones, which have the last word |
  * | DEFER | a hold of either; of two, `strictestOfBoth` |
- * | limits and effects | all of them; their holds also have the demands of the other policy's hold |
+ * | limits | all of them; their holds also have the demands of the other policy's hold |
+ * | effects | the one in force, with these demands; two in force deny the call |
  * | redaction | both |
  */
 export function withIncluded(own: Policy, included: Policy): Policy {
@@ -73,7 +75,7 @@ export function withIncluded(own: Policy, included: Policy): Policy {
     if (both.length === 0) return null;
     return {
       limits: both.flatMap(({ limits }) => limits),
-      effect: both.find(({ effect }) => effect !== null)?.effect ?? null,
+      effect: onlyEffect(both.flatMap(({ effect }) => effect ?? [])),
     };
   };
   return {
@@ -186,6 +188,28 @@ function withHold(
     limits: limits.map((limit) => ({ ...limit, over: limit.over && joined(limit.over) })),
     effect: effect && { ...effect, over: joined(effect.over) },
   };
+}
+
+/**
+ * Returns the effect that counts: one in force comes before one in shadow. Throws an Error for two in force, which the
+ * start cannot find if only some calls match both patterns.
+ */
+function onlyEffect(effects: readonly CallEffect[]): CallEffect | null {
+  const [first, second] = effects.filter(({ isShadow }) => isShadow !== true);
+  if (first !== undefined && second !== undefined && !isRefusedAtStart(first, second)) {
+    throw new Error(
+      `a call has only one effect, and both ${first.name} and ${second.name} are for this call`,
+    );
+  }
+  return first ?? effects[0] ?? null;
+}
+
+function isRefusedAtStart(...effects: [CallEffect, CallEffect]): boolean {
+  const [one, other] = effects.map(({ name }) => name.slice(name.lastIndexOf('#') + 1)) as [
+    string,
+    string,
+  ];
+  return matchesName(one, other) || matchesName(other, one);
 }
 
 /** The included rules see the original text, so that no rule of the agent hides a match from them. */

@@ -39,6 +39,7 @@ function govern(policy: Policy, scorer: IntentScorer | null = null, tool = 'issu
 describe('a layer that throws', () => {
   it.each<[string, Partial<Policy>, string, string]>([
     ['the policy', { rulesFor: breaks }, 'alignment', 'the policy could not be consulted'],
+    ['the effects', { boundsOf: breaks }, 'alignment', 'the policy could not be consulted'],
     ['MODIFY', { modify: breaks }, 'modify', 'MODIFY could not be carried out'],
   ])('denies: %s, and the log has the reason', async (_name, broken, layer, what) => {
     const { ruling, logged } = govern(aPolicy(broken));

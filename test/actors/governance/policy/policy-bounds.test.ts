@@ -371,6 +371,13 @@ describe('the limits of an included policy', () => {
   const ann = 'ann@example.com';
   const [ours, theirs] = [{ a_day: { ...day, max: 9 } }, { a_day: day }];
 
+  function overlapping(own: object, included: object): Policy {
+    return withIncluded(
+      policyOf({ effects: { '*_refund': { key: 'ours', ...own } } }),
+      policyOf({ effects: { 'pay_*': { key: 'theirs', ...included } } }, { from: 'shared.yaml' }),
+    );
+  }
+
   it('count besides those of the agent, under names of their own', () => {
     const joined = withIncluded(
       policyOf({ limits: ours }),
@@ -424,6 +431,25 @@ describe('the limits of an included policy', () => {
     expect(both.boundsOf(call, facts)?.effect?.key).toBe('theirs');
     const only = withIncluded(policyOf(effects('ours')), policyOf({}));
     expect(only.boundsOf(call, facts)?.effect?.key).toBe('ours');
+  });
+
+  it.each([
+    [{}, { shadow: true }, 'ours'],
+    [{ shadow: true }, {}, 'theirs'],
+    [{ shadow: true }, { shadow: true }, 'theirs'],
+  ])('have the effect in force of two whose patterns overlap: %j, %j', (own, included, key) => {
+    const both = overlapping(own, included);
+    const effect = both.boundsOf({ tool: 'pay_refund', args: {} }, facts)?.effect;
+    expect(effect?.key).toBe(key);
+  });
+
+  it('are an error for a call with two in force, which is denied', () => {
+    const both = overlapping({}, {});
+    expect(() => both.boundsOf({ tool: 'pay_refund', args: {} }, facts)).toThrow(
+      'a call has only one effect, and both shared.yaml#pay_* and *_refund are for this call',
+    );
+    expect(both.boundsOf({ tool: 'pay_out', args: {} }, facts)?.effect?.key).toBe('theirs');
+    expect(both.boundsOf({ tool: 'a_refund', args: {} }, facts)?.effect?.key).toBe('ours');
   });
 });
 
