@@ -34,8 +34,7 @@ function shortened(value: JsonValue): JsonValue {
 }
 
 /**
- * Returns the effect of a call. Texts that look alike have the same effect: spaces, invisible characters and forms of one
- * character make no difference.
+ * Returns the effect of a call. Values with the same `normalText` have the same effect.
  */
 export function effectKey(template: string, { tool, args }: RuledCall): string {
   const key = template.replaceAll(keyPlaceholder, (_, name: string) =>
@@ -46,17 +45,29 @@ export function effectKey(template: string, { tool, args }: RuledCall): string {
 }
 
 function filled(value: JsonValue | undefined): string {
-  const text = typeof value === 'string' ? value : (canonicalize(value) ?? '(none)');
-  const visible = withoutInvisible(text);
-  // Normalising many marks on one character takes quadratic time.
-  if (visible.length > longestValue) return `sha256:${digest(visible)}`;
-  return withoutInvisible(visible.normalize('NFKC'));
+  const text = normalText(typeof value === 'string' ? value : (canonicalize(value) ?? '(none)'));
+  return text.length > longestValue ? `sha256:${digest(text)}` : text;
 }
+
+/**
+ * Returns the form that texts which look alike have in common: without spaces at the ends, repeated spaces, invisible
+ * characters and other forms of a character. Case counts.
+ */
+export function normalText(text: string): string {
+  const parted = withoutInvisible(text).replaceAll(manyMarks, `$&${joiner}`);
+  return withoutInvisible(parted.normalize('NFKC'));
+}
+
+/** Normalising many marks on one character takes quadratic time; two of them are the only marks that are letters. */
+const manyMarks = /[\p{M}\uff9e\uff9f]{200}/gu;
+
+/** An invisible character that marks are not sorted across. */
+const joiner = '\u034f';
 
 function withoutInvisible(text: string): string {
   return text
     .replaceAll(/\s+/gu, ' ')
-    .replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, '')
     .trim();
 }
 

@@ -289,6 +289,7 @@ describe('an effect', () => {
     ['invisible characters', 'A\u200b1\u00ad'],
     ['a wide form', 'Ａ１'],
     ['a control character', 'A\u00001'],
+    ['an empty Braille pattern', 'A\u28001'],
     ['many invisible characters', `A${'\u200b'.repeat(5_000)}1`],
   ])('is the same with %s', (_, id) => {
     expect(keyOf({ id })).toBe('refund:A1');
@@ -310,6 +311,23 @@ describe('an effect', () => {
 
   it('has one name for the spellings of a tool', () => {
     expect(keyOf({}, '{tool}', 'pay_out')).toBe(keyOf({}, '{tool}', 'pay-out'));
+  });
+
+  it('is the same for the forms of a long value', () => {
+    const plain = 'A'.repeat(300);
+    for (const id of [`Ａ${'A'.repeat(299)}`, `${plain}\u2800 `]) {
+      expect(keyOf({ id })).toBe(keyOf({ id: plain }));
+    }
+    expect(keyOf({ id: 'ﬃ'.repeat(100) })).toBe(keyOf({ id: 'ffi'.repeat(100) }));
+    expect(keyOf({ id: plain })).not.toBe(keyOf({ id: plain.toLowerCase() }));
+  });
+
+  it('takes little time for a character with many marks', () => {
+    const began = performance.now();
+    for (const marks of ['\u0301\u0323', '\uff9e\u0323', '\u0344\u0327']) {
+      keyOf({ id: `a${marks.repeat(100_000)}` });
+    }
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 
   it('is short for any arguments', () => {
