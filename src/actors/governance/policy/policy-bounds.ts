@@ -17,7 +17,7 @@ import {
   type LimitRule,
   targetOfRepeats,
 } from '../settings/schema-limits.ts';
-import { effectKey, limitKey } from './bound-keys.ts';
+import { effectKey, limitKey, normalText } from './bound-keys.ts';
 import type { RuledCall, RuleMatcher } from './rule-lists.ts';
 
 export interface PolicyBoundsParts {
@@ -181,8 +181,14 @@ export class PolicyBounds {
       case 'tool':
         return normalName(call.tool);
       default:
-        return this.#parts.matcher.text(name, call, facts) ?? undefined;
+        return this.#normalValueOf(name, call, facts);
     }
+  }
+
+  /** A model may write the value, and could begin at zero with another form of it. */
+  #normalValueOf(expression: string, call: RuledCall, facts: CallFacts): string | undefined {
+    const text = this.#parts.matcher.text(expression, call, facts);
+    return text === null ? undefined : normalText(text);
   }
 }
 

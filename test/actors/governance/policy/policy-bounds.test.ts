@@ -176,6 +176,36 @@ describe('the key of a limit', () => {
     expect(limitOf({ by }, { region: 5 })?.amount).toBeNull();
   });
 
+  it.each(['ann ', ' ann', 'a\u200bnn', 'ａnn', 'a\u2800nn', '\u00a0ann\t'])(
+    'is the same for the expression with %j',
+    (region) => {
+      expect(keyOf(['args.region'], {}, { region })).toBe('{"args.region":"ann"}');
+    },
+  );
+
+  it('differs by case, and by spaces inside a value', () => {
+    const keys = ['ann lee', 'Ann Lee', 'annlee'].map((region) =>
+      keyOf(['args.region'], {}, { region }),
+    );
+    expect(new Set(keys).size).toBe(3);
+    expect(keyOf(['args.region'], {}, { region: 'ann \u200b\nlee' })).toBe(keys[0]);
+  });
+
+  it('has verified values as they are', () => {
+    const requester = aCaller({ provider: 'oidc', userId: 'ａnn ', orgId: 'ａcme ' });
+    const task = { ...noFacts.task, session: 'ｓ ' };
+    expect(keyOf(['caller', 'org', 'session'], { requester, task })).toBe(
+      '{"caller":["oidc","ａnn "],"org":"ａcme ","session":"ｓ "}',
+    );
+  });
+
+  it('is the same for the forms of a long value', () => {
+    const [one, other] = ['A'.repeat(300), `Ａ${'A'.repeat(299)} `].map((region) =>
+      keyOf(['args.region'], {}, { region }),
+    );
+    expect(one).toBe(other);
+  });
+
   it('is short for any value', () => {
     const long = keyOf(['args.region'], {}, { region: 'x'.repeat(10_000) }) ?? '';
     expect(long).toMatch(/^\{"args\.region":\["sha256","[0-9a-f]{64}"\]\}$/);
