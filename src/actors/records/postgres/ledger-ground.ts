@@ -7,6 +7,7 @@ import {
   effectiveStates,
   firstOf,
   type LedgerRow,
+  mostNewest,
   reservedRows,
   usedStates,
 } from '../store/ledger-rows.ts';
@@ -96,21 +97,12 @@ const findFirst = `SELECT x.n, f.*
 
 const ofCalls = 'SELECT * FROM ledger WHERE call_id = ANY($1::text[])';
 
-/** Sums of the standings of a limit; each step of the recursion reads one entry of an index. */
-export const readStandings = `WITH RECURSIVE keys(key) AS (
-    (SELECT min(key) FROM ledger WHERE kind = 'limit' AND name = $1)
-    UNION ALL
-    SELECT (SELECT min(l.key) FROM ledger AS l
-      WHERE l.kind = 'limit' AND l.name = $1 AND l.key > keys.key)
-    FROM keys WHERE keys.key IS NOT NULL
-  ), newest AS (
-    SELECT keys.key, (SELECT max(l.at) FROM ledger AS l
-      WHERE l.kind = 'limit' AND l.name = $1 AND l.key = keys.key) AS at
-    FROM keys WHERE keys.key IS NOT NULL
-  )
-  SELECT k.key, s.used, s.reserved, (SELECT l.requester FROM ledger AS l
-    WHERE l.kind = 'limit' AND l.name = $1 AND l.key = k.key AND l.at = k.at LIMIT 1) AS requester
-  FROM (SELECT key, at FROM newest WHERE at > $3 ORDER BY at DESC, key LIMIT $4) AS k
+/** Sums of the keys of the newest calls of a limit, each with the requester of its newest call. */
+export const readStandings = `WITH calls AS (SELECT key, requester, at FROM ledger
+    WHERE kind = 'limit' AND name = $1 AND at > $3 ORDER BY at DESC LIMIT ${mostNewest}),
+  newest AS (SELECT DISTINCT ON (key) key, requester, at FROM calls ORDER BY key, at DESC)
+  SELECT k.key, s.used, s.reserved, k.requester
+  FROM (SELECT * FROM newest ORDER BY at DESC, key LIMIT $4) AS k
   CROSS JOIN LATERAL (SELECT ${sums} FROM ledger AS l
     WHERE l.kind = 'limit' AND l.name = $1 AND l.key = k.key AND l.at > $3 AND ${stillCounts}) AS s
   ORDER BY k.at DESC, k.key`;

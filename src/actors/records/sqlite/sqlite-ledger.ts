@@ -26,6 +26,7 @@ import {
   isEntry,
   type LedgerRow,
   ledgerColumns,
+  mostNewest,
   openOutcomeOf,
   outcomeIn,
   outcomePage,
@@ -347,16 +348,8 @@ function prepare(database: DatabaseSync) {
   };
 }
 
-/** Each step reads one entry of an index: the first of the next key, and the last of the key. */
-const keysOfLimit = `WITH RECURSIVE keys(key) AS (
-    SELECT min(key) FROM ledger WHERE kind = 'limit' AND name = :name
-    UNION ALL
-    SELECT (SELECT min(key) FROM ledger WHERE kind = 'limit' AND name = :name AND key > keys.key)
-    FROM keys WHERE keys.key IS NOT NULL
-  ), newest(key, at) AS (
-    SELECT key, (SELECT max(at) FROM ledger WHERE kind = 'limit' AND name = :name AND key = keys.key)
-    FROM keys WHERE key IS NOT NULL
-  )
-  SELECT key, (SELECT requester FROM ledger
-    WHERE kind = 'limit' AND name = :name AND key = newest.key AND at = newest.at LIMIT 1) AS requester
-  FROM newest WHERE at > :after ORDER BY at DESC, key LIMIT :most`;
+/** The keys of the newest calls of a limit, each with the requester of its newest call. */
+const keysOfLimit = `WITH calls AS (SELECT key, requester, at FROM ledger
+    WHERE kind = 'limit' AND name = :name AND at > :after ORDER BY at DESC LIMIT ${mostNewest})
+  SELECT key, requester, max(at) AS newest FROM calls
+  GROUP BY key ORDER BY newest DESC, key LIMIT :most`;

@@ -201,6 +201,9 @@ function parsedRequester({ requester }: Pick<LedgerRow, 'requester'>): FirstEffe
   return JSON.parse(requester) as FirstEffect['requester'];
 }
 
+/** Maximum of the newest calls of a limit whose keys have a standing. */
+export const mostNewest = 20_000;
+
 /** Returns the standing of a key of a limit. */
 export function standingOf(
   { name, period, max }: KnownLimit,

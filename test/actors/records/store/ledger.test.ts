@@ -239,6 +239,34 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     expect((await measure('c-4', rest)).limits).toMatchObject([{ reserved: max, isOver: true }]);
   });
 
+  it('lists the keys of the newest calls of a limit, each once and with its newest requester', async () => {
+    const place = await make();
+    const store = await place.open();
+    const { ledger } = store;
+    const limitOf = (caller: string) =>
+      aLimit({ key: JSON.stringify({ caller }), by: { caller }, amount: '1' });
+    for (const [n, caller] of ['rita', 'omar', 'rita', 'tom'].entries()) {
+      const asked = aMeasure(`c-${n}`, { limits: [limitOf(caller)] });
+      const { reserved } = await ledger.measure(asked, 1_000 + n);
+      await start(store, `c-${n}`, reserved ?? []);
+    }
+    const used = (caller: string, reserved: string) => ({ by: { caller }, used: '0', reserved });
+    const [omar, rita, tom] = [used('omar', '1'), used('rita', '2'), used('tom', '1')];
+    expect(await ledger.standings([refunds], 2_000)).toMatchObject([tom, rita, omar]);
+    // The first two calls are before the period.
+    const later = 86_400_000 + 1_001;
+    const rest = [tom, used('rita', '1')];
+    expect(await ledger.standings([refunds], later)).toMatchObject(rest);
+    // More calls of one key come after those of all others.
+    await place.execute(`WITH RECURSIVE numbers(n) AS (
+        SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000)
+      INSERT INTO ledger (kind, name, key, call_id, task_id, tool, args_sha256, requester, amount, at, until, state)
+      SELECT 'limit', 'refunds', '{"caller":"eve"}', 'e-' || n, 't', 'refund', '', 'null', '0', 1500, 90000000, 'running'
+      FROM numbers`);
+    const standings = await ledger.standings([refunds], 2_000);
+    expect(standings.map(({ by }) => by)).toEqual([{ caller: 'eve' }]);
+  });
+
   it('deletes entries with their period, and others with their task', async () => {
     const place = await make();
     const store = await place.open();
