@@ -91,7 +91,8 @@ const sumLimits = `SELECT x.call, x.n, s.used, s.reserved
 const findFirst = `SELECT x.n, f.*
   FROM json_to_recordset($1::text::json) AS x(n integer, key text, after bigint, own text)
   CROSS JOIN LATERAL (SELECT * FROM ledger AS l
-    WHERE l.kind = 'effect' AND l.key = x.key AND l.at > x.after AND l.call_id <> x.own
+    WHERE l.kind = 'effect' AND l.key = x.key
+      AND (l.at > x.after OR l.state IN ('pending', 'running')) AND l.call_id <> x.own
       AND l.state IN ${effectiveStates} AND ${stillCounts}
     ORDER BY l.at DESC, l.position DESC LIMIT 1) AS f`;
 
@@ -135,7 +136,7 @@ export function measureAll(
       const isIncomplete = restoredAt > after;
       return { used: others.used, reserved: plus(others.reserved, added), until, isIncomplete };
     });
-    const first = firstFor({ asked: one, now }, firsts.get(index), reserved);
+    const first = firstFor({ asked: one }, firsts.get(index), reserved);
     const measured = measureCall(one, { totals, first, now });
     const rows = reservedRows(one, measured.reserved ?? [], { at: now, state: 'pending' });
     reserved.put(call.id, rows, now);
@@ -165,14 +166,12 @@ function firstFor(
       bounds: { effect },
       call,
     },
-    now,
-  }: Asked,
+  }: Pick<Asked, 'asked'>,
   stored: LedgerRow | undefined,
   reserved: PendingReservations,
 ): FirstEffect | null {
   if (effect === null) return null;
-  const row =
-    reserved.newestOf(effect.key, { after: afterWithin(effect, now), but: call.id }) ?? stored;
+  const row = reserved.newestOf(effect.key, call.id) ?? stored;
   return row === undefined ? null : firstOf(row);
 }
 

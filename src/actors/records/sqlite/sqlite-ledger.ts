@@ -284,7 +284,7 @@ export class SqliteLedger implements Ledger {
 
   #firstOf({ key, within }: CallEffect, callId: string, now: number): FirstEffect | null {
     const after = within === null ? Number.MIN_SAFE_INTEGER : now - within;
-    const pending = this.#pending.newestOf(key, { after, but: callId });
+    const pending = this.#pending.newestOf(key, callId);
     if (pending !== undefined) return firstOf(pending);
     const row = this.#sql.first.get(key, after, callId);
     return row === undefined ? null : firstOf(rowOf(row));
@@ -328,7 +328,8 @@ function prepare(database: DatabaseSync) {
     keep: sql('UPDATE ledger SET result = ? WHERE position = ?'),
     delete: sql('DELETE FROM ledger WHERE position = ?'),
     ofCall: sql('SELECT * FROM ledger WHERE call_id = ? ORDER BY position'),
-    first: sql(`SELECT * FROM ledger WHERE kind = 'effect' AND key = ? AND at > ? AND call_id <> ?
+    first: sql(`SELECT * FROM ledger WHERE kind = 'effect' AND key = ?
+      AND (at > ? OR state IN ('pending', 'running')) AND call_id <> ?
       AND state IN ${effectiveStates} ORDER BY at DESC, position DESC LIMIT 1`),
     equal: sql(`SELECT * FROM ledger WHERE kind = 'ran' AND key = ? AND name = ? AND call_id <> ?
       ORDER BY at DESC, position DESC LIMIT 1`),

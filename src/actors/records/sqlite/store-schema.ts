@@ -218,7 +218,7 @@ const ledger = `
   );
   CREATE INDEX ledger_by_limit ON ledger (name, key, at, state, amount) WHERE kind = 'limit';
   CREATE INDEX ledger_by_time ON ledger (name, at) WHERE kind = 'limit';
-  CREATE INDEX ledger_by_effect ON ledger (key, at) WHERE kind = 'effect';
+  CREATE INDEX ledger_by_effect ON ledger (key, at, state) WHERE kind = 'effect';
   CREATE INDEX ledger_by_digest ON ledger (key, name, at) WHERE kind = 'ran';
   CREATE INDEX ledger_by_outcome ON ledger (state, at, call_id) WHERE kind = 'outcome';
   CREATE INDEX ledger_by_call ON ledger (call_id);

@@ -38,10 +38,10 @@ export class PendingReservations {
     return sum;
   }
 
-  /** Returns the newest row of an effect after a moment by calls other than one; `undefined` for none. */
-  newestOf(key: string, others: Others): LedgerRow | undefined {
+  /** Returns the newest row of an effect by calls other than one; `undefined` for none. */
+  newestOf(key: string, but: string): LedgerRow | undefined {
     let newest: LedgerRow | undefined;
-    this.#each('effect', others, (row) => {
+    this.#each('effect', { after: Number.MIN_SAFE_INTEGER, but }, (row) => {
       if (row.key === key) newest = row;
     });
     return newest;

@@ -189,9 +189,13 @@ class Story {
       .gt(max);
     const after = effect.within === null ? Number.NEGATIVE_INFINITY : this.#now - effect.within;
     const equal = this.#entries.filter(
-      (one) => one.kind === 'effect' && one.key === effect.key && one.id !== id && one.at > after,
+      (one) => one.kind === 'effect' && one.key === effect.key && one.id !== id,
     );
-    const effective = equal.filter(({ state }) => state !== 'failed' && state !== 'returned');
+    const isRunning = (state: Entry['state']) => state === 'pending' || state === 'running';
+    const effective = equal.filter(
+      ({ state, at }) =>
+        isRunning(state) || (at > after && state !== 'failed' && state !== 'returned'),
+    );
     const pending = effective.filter(({ state }) => state === 'pending');
     // A pending call of this process is the newest, even if the clock was set back.
     const of = this.#isShared || pending.length === 0 ? effective : pending;

@@ -199,6 +199,20 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     });
   });
 
+  it('finds a call that still runs after any time', async () => {
+    const store = await (await make()).open();
+    const measure = (id: string, now: number) =>
+      store.ledger.measure(aMeasure(id, { effect: anEffect({ within: 1_000 }) }), now);
+    const running = { callId: 'c-1', outcome: 'running' };
+    const { reserved } = await measure('c-1', 0);
+    expect(await measure('c-2', 5_000)).toMatchObject({ first: running, reserved: null });
+    await start(store, 'c-1', reserved ?? []);
+    expect(await measure('c-2', 5_000)).toMatchObject({ first: running, reserved: null });
+    await end(store, 'c-1', 'succeeded');
+    expect((await measure('c-2', 999)).first).toMatchObject({ outcome: 'succeeded' });
+    expect((await measure('c-2', 5_000)).first).toBe(null);
+  });
+
   it('releases a call over a limit only to an approver who saw that limit', async () => {
     const { ledger } = await (await make()).open();
     const over = aLimit({ amount: '6000' });
