@@ -1,6 +1,7 @@
 import type { DoneActorEvent } from 'xstate';
 import { changedSinceApproval, governanceFailed, type Refusal } from '../domain/finding.ts';
 import type { UsedGrant } from '../domain/grant.ts';
+import type { FirstEffect } from '../domain/ledger.ts';
 import type { Deferral, Layer, ToolCall } from '../domain/task.ts';
 import { barrierOf, reachedFacts, reservedFacts } from './bounded.ts';
 import * as report from './call-reports.ts';
@@ -234,6 +235,11 @@ function deferredCall(context: ToolCallContext, runsSha256: string | null): Held
   return { call, deferral: deferralOf(context, call, runsSha256), facts };
 }
 
+/** Approvers see the earlier call, not its result, which belongs to its caller. */
+function withoutResult({ result: _, ...first }: FirstEffect): FirstEffect {
+  return first;
+}
+
 /**
  * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of the two
  * rules determines its approvers, unless an approver changed the call so that another rule applies: then it is that one.
@@ -259,7 +265,7 @@ function deferralOf(context: ToolCallContext, call: ToolCall, runsSha256: string
     ...(runsSha256 === null ? {} : { runsSha256 }),
     ...(repeats === null ? {} : { repeats }),
     ...(measured === null || measured.limits.length === 0 ? {} : { limits: measured.limits }),
-    ...(measured === null || measured.first === null ? {} : { first: measured.first }),
+    ...(measured === null || measured.first === null ? {} : { first: withoutResult(measured.first) }),
     ...(messages === undefined ? {} : { messages }),
     ...(requests === undefined ? {} : { requests }),
   };
