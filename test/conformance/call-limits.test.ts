@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AgentFolder, type ServiceSettings } from '../helpers/agent-folder.ts';
+import { patient } from '../helpers/patient.ts';
 import { launchAgent, startTestAgent, type TestAgent, textOf } from '../helpers/test-agent.ts';
 
 const refund = {
@@ -118,6 +119,26 @@ describe('a limit that asks', () => {
     expect(waiting).toMatchObject({ task_id: other.body.hold_id, limits: [{ over: true }] });
     await decide(agent, other.body.hold_id);
     expect((await agent.get(`/holds/${other.body.hold_id}`)).body.status).toBe('approved');
+  });
+});
+
+describe('an approved call that its program fetches later', () => {
+  const defer = { enabled: true, tools: { issue_refund: { to, timeout: '1h' } } };
+  const fetched = (agent: TestAgent, ids: string[]) =>
+    Promise.all(ids.map((id) => agent.get(`/holds/${id}`)));
+
+  it('counts for a limit that came into force after its approval', async () => {
+    const agent = await startGate({ defer });
+    const held = await Promise.all([ask(agent, 3000), ask(agent, 3000)]);
+    const ids = held.map(({ body }) => body.hold_id);
+    for (const id of ids) await decide(agent, id);
+    const file = join(agent.folder.path, 'service.yaml');
+    const settings = JSON.parse(readFileSync(file, 'utf8'));
+    settings.security.limits = { refunds: { ...daily, over: 'deny' } };
+    writeFileSync(file, JSON.stringify(settings));
+    await vi.waitUntil(async () => (await agent.get('/limits')).body.limits.length > 0, patient);
+    expect(countOf(await fetched(agent, ids))).toEqual({ approved: 1, denied: 1 });
+    expect((await agent.get('/limits')).body.limits).toMatchObject([{ reserved: 3000 }]);
   });
 });
 

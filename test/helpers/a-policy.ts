@@ -17,6 +17,7 @@ export function aPolicy(overrides: Partial<Policy> = {}): Policy {
     limitsReadBy: () => [],
     holds: () => false,
     mayHold: () => false,
+    isBounded: () => false,
     isConditional: () => false,
     readsHistory: () => false,
     isFixed: () => false,

@@ -4,7 +4,11 @@ import { digest } from './task-fixtures.ts';
 /** A limit of 5,000 a day for each caller, which a refund of 900 exceeds. */
 export function aMeasuredLimit(overrides: Partial<MeasuredLimit> = {}): MeasuredLimit {
   return {
-    ...{ name: 'refunds_a_day', by: { caller: 'rita@example.com' } },
+    ...{
+      name: 'refunds_a_day',
+      key: '{"caller":["okta","rita"]}',
+      by: { caller: 'rita@example.com' },
+    },
     ...{ period: { rolling: 86_400_000 }, max: '5000', used: '4200', reserved: '300' },
     ...{ amount: '900', isOver: true },
     ...overrides,

@@ -1,4 +1,5 @@
 import type { HoldOutcome } from '../../machines/domain/hold.ts';
+import type { LedgerEntry } from '../../machines/domain/ledger.ts';
 import type { Task } from '../../machines/domain/task.ts';
 import type { HoldEvent } from '../../machines/hold/hold-machine.ts';
 import { holdAfter, isSameOutcome } from '../../machines/task/held-elsewhere.ts';
@@ -6,13 +7,14 @@ import { InOrder } from '../in-order.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type AgentEntity, ConflictError, holdWrite, type TaskStore } from '../records/records.ts';
 import { unrecorded } from '../system-error.ts';
+import type { ReleaseRuling } from './still-holds.ts';
 
 export interface HoldAccountsPorts {
   store: TaskStore;
   clock: Clock;
   envelope: AgentEntity;
-  /** Returns why the policy in force forbids an approved call that its program did not receive yet; `null` if it does not. */
-  refusalOf: (task: Task) => Promise<string | null>;
+  /** Rules again on an approved call that its program did not receive yet. */
+  rulingOf: (task: Task) => Promise<ReleaseRuling>;
   /** Receives every committed change of a hold. */
   onChanged: (task: Task, before: Task) => void;
 }
@@ -46,7 +48,8 @@ export class HoldAccounts {
   take(id: string, claim: string | undefined): Promise<Changed> {
     return this.#changing.run(id, async () => {
       const stored = await this.#ports.store.rows.read(id);
-      return this.#changeNow(id, await this.#takenEvent(stored?.task, claim));
+      const { event, reserved } = await this.#takenEvent(stored?.task, claim);
+      return this.#changeNow(id, event, reserved);
     });
   }
 
@@ -74,27 +77,36 @@ export class HoldAccounts {
   }
 
   /** The time to fetch the call may be over before the deadline wakes the hold. */
-  async #takenEvent(task: Task | undefined, claim: string | undefined): Promise<HoldEvent> {
+  async #takenEvent(
+    task: Task | undefined,
+    claim: string | undefined,
+  ): Promise<{ event: HoldEvent; reserved?: readonly LedgerEntry[] }> {
     const at = this.#ports.clock.now();
     const isGranted = task?.hold?.account?.state === 'granted';
-    if (isGranted && task.wakeAt !== null && task.wakeAt <= at) return { type: 'hold.overdue' };
-    const reason = task === undefined ? null : await this.#ports.refusalOf(task);
-    if (reason !== null) return { type: 'hold.forbidden', reason };
-    return { type: 'hold.taken', at, claim };
+    if (isGranted && task.wakeAt !== null && task.wakeAt <= at) {
+      return { event: { type: 'hold.overdue' } };
+    }
+    const { refusal, reserved } = task === undefined ? unchanged : await this.#ports.rulingOf(task);
+    if (refusal !== null) return { event: { type: 'hold.forbidden', reason: refusal } };
+    return { event: { type: 'hold.taken', at, claim }, reserved };
   }
 
   #change(id: string, event: HoldEvent): Promise<Changed> {
     return this.#changing.run(id, () => this.#changeNow(id, event));
   }
 
-  async #changeNow(id: string, event: HoldEvent): Promise<Changed> {
+  async #changeNow(
+    id: string,
+    event: HoldEvent,
+    reserved: readonly LedgerEntry[] = [],
+  ): Promise<Changed> {
     const { store, clock, envelope, onChanged } = this.#ports;
     for (let tries = 1; ; tries += 1) {
       const stored = await store.rows.read(id);
       const step = stored === undefined ? null : holdAfter(stored.task, event);
       if (stored === undefined || step === null) return { task: stored?.task, isChanged: false };
       const at = clock.now();
-      const write = holdWrite(stored, step, { envelope, at });
+      const write = holdWrite(stored, step, { envelope, at, reserved });
       try {
         await store.save(id, () => write);
         onChanged(write.change.task, stored.task);
@@ -107,6 +119,8 @@ export class HoldAccounts {
     }
   }
 }
+
+const unchanged: ReleaseRuling = { refusal: null, reserved: [] };
 
 export interface Changed {
   /** `undefined` for an unknown hold. */

@@ -349,7 +349,11 @@ export class LiveTask {
     const before = this.#committed && { task: this.#committed, startedCall: this.#startedCall };
     const { exchanges } = snapshot.context;
     const ledger = ledgerChanges(before, { task, startedCall, exchanges }).filter(
-      (one) => one.type === 'ended' || one.entries.length > 0 || this.#ports.mayHold(one.tool),
+      (one) =>
+        one.type === 'ended' ||
+        one.entries.length > 0 ||
+        task.hold !== undefined ||
+        this.#ports.mayHold(one.tool),
     );
     this.#pending = { task, startedCall, passed, auditSeq: this.#auditSeq };
     return {

@@ -23,7 +23,7 @@ import { LiveTask, type LiveTaskPorts, type Saved, type TaskSnapshot } from './l
 import { type Measured, measuredHold } from './measured.ts';
 import { restoreTask, standingOf, UnrestorableError, unknownVersion } from './restore-task.ts';
 import type { SpokenTurns } from './spoken-turn.ts';
-import { mayRepeat, refusalAtRelease, stillHolds } from './still-holds.ts';
+import { mayRepeat, rulingAtRelease, stillHolds } from './still-holds.ts';
 import { createIdleTaskLogic, createTaskLogic, type TaskLogicPorts } from './task-logic.ts';
 import { type BrokenTask, TaskRegistry } from './task-registry.ts';
 import { endUnreadable } from './unreadable-task.ts';
@@ -117,7 +117,11 @@ export class LiveTasks {
     };
     this.holds = new HoldAccounts({
       ...options,
-      refusalOf: (task) => refusalAtRelease(task, options),
+      rulingOf: (task) =>
+        rulingAtRelease(task, {
+          ...options,
+          measure: (asked) => store.ledger.measure(asked, clock.now()),
+        }),
       onChanged: (task, before) => this.#holdChanged(task, before),
     });
     const bury = (broken: BrokenTask): void => this.#bury(broken);

@@ -1,4 +1,5 @@
 import { createActor, toPromise } from 'xstate';
+import type { LedgerEntry } from '../../machines/domain/ledger.ts';
 import type { Task } from '../../machines/domain/task.ts';
 import type { Measured } from '../../machines/governance/bounds.ts';
 import type { Ruling } from '../../machines/governance/ruling.ts';
@@ -54,7 +55,8 @@ export async function mayRepeat(
   return ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256;
 }
 
-export interface ReleasePorts extends Omit<GovernPorts, 'policy' | 'scorer'> {
+export interface ReleasePorts extends Omit<GovernPorts, 'policy' | 'scorer' | 'measure'> {
+  measure: NonNullable<GovernPorts['measure']>;
   policies: Policies;
   clock: Clock;
   sessions: Pick<Sessions, 'history'>;
@@ -63,51 +65,74 @@ export interface ReleasePorts extends Omit<GovernPorts, 'policy' | 'scorer'> {
 /** Time after an approval in which its ruling counts, in milliseconds, while the policy is the same. */
 const freshFor = 10_000;
 
+/** The ruling on an approved call that its program asks for. */
+export interface ReleaseRuling {
+  /** Why the policy in force forbids the call; `null` if it does not. */
+  refusal: string | null;
+  /** What the ledger reserved for the call from now on. */
+  reserved: readonly LedgerEntry[];
+}
+
+const allowed: ReleaseRuling = { refusal: null, reserved: [] };
+
 /**
- * Returns why the current policy forbids an approved call that its program did not receive yet; `null` if it does not. A
- * call that would change, or that too few people approved, needs a new request.
+ * Rules by the current policy on an approved call that its program did not receive yet. A call that would change, or that
+ * too few people approved, needs a new request. A call with limits counts from now on.
  */
-export async function refusalAtRelease(
+export async function rulingAtRelease(
   released: Task,
-  { policies, sessions, ...ports }: ReleasePorts,
-): Promise<string | null> {
+  { policies, sessions, measure, ...ports }: ReleasePorts,
+): Promise<ReleaseRuling> {
   const { id: taskId, hold, requester, contextId, tags = {}, approved: deferral } = released;
   const { granted, account } = hold ?? {};
   const [request] = released.history;
-  if (hold === undefined || request === undefined) return null;
-  if (granted === undefined || deferral === undefined || account?.state !== 'granted') return null;
+  if (hold === undefined || request === undefined) return allowed;
+  if (granted === undefined || deferral === undefined || account?.state !== 'granted') {
+    return allowed;
+  }
   const { current } = policies;
   const isFresh = ports.clock.now() - account.grantedAt <= freshFor;
-  if (isFresh && granted.policySha256 === current.sha256) return null;
+  const isSame = isFresh && granted.policySha256 === current.sha256;
+  if (isSame && !current.policy.isBounded(hold.tool)) return allowed;
   const { callId, ...known } = granted;
   const call = { ...known, id: callId, tool: hold.tool, policySha256: current.sha256 };
   const held = { deferral, isReleased: true };
   const task = ruledTask({ surface: 'hold', contextId, tags, hold });
   const asked = { taskId, call, request, requester, held, task };
   const historyOf = () => sessions.history(released);
-  const ruling = await ruledAgain(asked, asCounted({ ...ports, ...current, historyOf }));
-  if (ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256) return null;
-  return ruling.kind === 'deny' || ruling.kind === 'misfit' ? ruling.text : changedRules;
+  const renewing: GovernPorts['measure'] = (one, signal) =>
+    measure({ ...one, ...(one.reserves ? { renews: true } : {}) }, signal);
+  const ruling = await ruledAgain(asked, {
+    ...withoutIntent({ ...ports, ...current, historyOf }),
+    measure: renewing,
+  });
+  if (ruling.kind === 'allow' && ruling.call.argsSha256 === call.argsSha256) {
+    return { refusal: null, reserved: ruling.call.reserved ?? [] };
+  }
+  const isDenied = ruling.kind === 'deny' || ruling.kind === 'misfit';
+  return { refusal: isDenied ? ruling.text : changedRules, reserved: [] };
 }
 
 const changedRules =
   'the rules in force no longer allow this call as it was approved; ask again with another key';
 
-/**
- * Skips intent alignment, because the request has not changed since the call was compared with it, and the ledger, because
- * the call counts there already.
- */
-function asCounted<Ports extends GovernPorts>({ policy, ...ports }: Ports) {
+/** Skips intent alignment: the request has not changed since the call was compared with it. */
+function withoutIntent<Ports extends GovernPorts>({ policy, ...ports }: Ports) {
   const rulesFor: Policy['rulesFor'] = (one, facts) => ({
     ...policy.rulesFor(one, facts),
     judgesIntent: false,
   });
+  return { ...ports, policy: { ...policy, rulesFor } };
+}
+
+/** Skips the ledger too, because the call counts there already. */
+function asCounted<Ports extends GovernPorts>(ports: Ports) {
   const nothing: Measured = { limits: [], first: null, reserved: [] };
   const { measure: read = async () => nothing } = ports;
   // What is left of limits is still read for conditions.
   const measure: typeof read = async (asked, signal) =>
     asked.reserves ? nothing : read(asked, signal);
-  return { ...ports, measure, policy: { ...policy, rulesFor } };
+  return { ...withoutIntent(ports), measure };
 }
 
 function ruledAgain(

@@ -28,6 +28,8 @@ export interface LimitStanding {
 
 /** A limit that applies to a call, with what the call adds. */
 export interface MeasuredLimit extends LimitStanding {
+  /** The values that it counts apart, as JSON. */
+  key: string;
   /** `null` if the call cannot be measured: then it counts as over the limit. */
   amount: string | null;
   isOver: boolean;
@@ -40,7 +42,7 @@ export interface FirstEffect {
   callId: string;
   taskId: string;
   argsSha256: string;
-  requester: { provider: string; userId: string; email?: string } | null;
+  requester: { provider: string; userId: string; email?: string; orgId?: string } | null;
   /** Start or release in epoch milliseconds. */
   at: number;
   /** The person who released it; absent if nobody was asked. */
@@ -69,6 +71,8 @@ export type LedgerChange =
       at: number;
       entries: readonly LedgerEntry[];
       approver?: string;
+      /** Present if the call counted before, and counts from now on instead. */
+      renews?: true;
     }
   | {
       type: 'ended';

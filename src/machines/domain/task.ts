@@ -118,6 +118,8 @@ export interface RanCall {
    * received the call and reported that it did not run.
    */
   outcome: 'succeeded' | 'failed' | 'withheld' | 'unknown' | 'not_run';
+  /** How a `withheld` call ended; absent if it succeeded. */
+  of?: 'failed' | 'unknown' | 'not_run';
   /** Start in epoch milliseconds. */
   at: number;
   /** The approver who released it; absent if no release was needed. */

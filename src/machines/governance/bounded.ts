@@ -40,7 +40,10 @@ export function isJoinable(
   first: FirstEffect,
 ): boolean {
   const [one, other] = [requester, first.requester];
-  const isSameCaller = one?.provider === other?.provider && one?.userId === other?.userId;
+  const isSameCaller =
+    one?.provider === other?.provider &&
+    one?.userId === other?.userId &&
+    one?.orgId === other?.orgId;
   return isSameCaller && call.argsSha256 === first.argsSha256;
 }
 
@@ -58,8 +61,13 @@ export function joinedBy(
 
 /** Returns what the approvers of a held call saw of its limits and of an earlier equal effect. */
 export function seenBy({ limits = [], first }: Deferral): SeenBounds {
-  const over = limits.filter(({ isOver }) => isOver).map(({ name }) => name);
+  const over = limits.filter(({ isOver }) => isOver).map(seenLimit);
   return { limits: over, first: first?.callId ?? null };
+}
+
+/** Identifies a limit as an approver saw it: another value that it counts apart, or another maximum, was not seen. */
+export function seenLimit({ name, key, max }: Pick<MeasuredLimit, 'name' | 'key' | 'max'>): string {
+  return JSON.stringify([name, key, max]);
 }
 
 /** True if a person must see that the call is over a limit, or repeats an effect, before it may run. */

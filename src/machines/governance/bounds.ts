@@ -44,7 +44,7 @@ export interface Bounds {
 
 /** What an approver saw of a call before the release. */
 export interface SeenBounds {
-  /** Names of the limits that the call was over. */
+  /** The limits that the call was over, in the form of `seenLimit`. */
   limits: readonly string[];
   /** The earlier call with the same effect; `null` for none. */
   first: string | null;
@@ -54,10 +54,12 @@ export interface SeenBounds {
 export interface MeasureInput {
   taskId: string;
   call: ToolCall;
-  requester: Pick<Caller, 'provider' | 'userId' | 'email'> | null;
+  requester: Pick<Caller, 'provider' | 'userId' | 'email' | 'orgId'> | null;
   bounds: Bounds;
   /** True if the call runs next unless it is over a limit or a repeat; then the ledger reserves in the same step. */
   reserves: boolean;
+  /** Present for a call that counts since its approval, and that its program receives now: it counts from now on. */
+  renews?: true;
   /** True if the caller can receive the result of an earlier call with the same effect. */
   joins: boolean;
   /** What the approvers of the call saw; `null` if nobody was asked. */

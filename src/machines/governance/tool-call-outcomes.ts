@@ -265,7 +265,9 @@ function deferralOf(context: ToolCallContext, call: ToolCall, runsSha256: string
     ...(runsSha256 === null ? {} : { runsSha256 }),
     ...(repeats === null ? {} : { repeats }),
     ...(measured === null || measured.limits.length === 0 ? {} : { limits: measured.limits }),
-    ...(measured === null || measured.first === null ? {} : { first: withoutResult(measured.first) }),
+    ...(measured === null || measured.first === null
+      ? {}
+      : { first: withoutResult(measured.first) }),
     ...(messages === undefined ? {} : { messages }),
     ...(requests === undefined ? {} : { requests }),
   };

@@ -420,7 +420,8 @@ function asking(context: ToolCallContext): Pick<MeasureInput, 'call' | 'requeste
 
 /** A program that runs its calls itself receives no results. */
 export function canJoin({ rules, task }: ToolCallContext): boolean {
-  return rules.bounds?.effect?.repeat === 'join' && task.surface !== 'hold';
+  const { effect } = boundsIn(rules);
+  return effect?.repeat === 'join' && effect.isShadow !== true && task.surface !== 'hold';
 }
 
 /** Returns a call with what the ledger reserved for it. */

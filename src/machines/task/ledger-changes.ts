@@ -57,15 +57,15 @@ function endedAs(
   return [{ type: 'ended', callId, tool, argsSha256, end }];
 }
 
-/** Adds the result of a call that later calls can join. */
+/** Adds the result of a call that later calls can join; not one that rules of a session must know by its labels. */
 function withResult(
   change: EndedCall,
-  { callId, reserved = [] }: RanCall,
+  { callId, reserved = [], labels = [] }: RanCall,
   { exchanges = [] }: LedgerVersion,
 ): EndedCall {
   const isJoinable = reserved.some((entry) => entry.kind === 'effect' && entry.joins === true);
   const exchange = isJoinable ? exchanges.findLast(({ call }) => call.id === callId) : undefined;
-  if (exchange === undefined || exchange.failed === true) return change;
+  if (exchange === undefined || exchange.failed === true || labels.length > 0) return change;
   const { result } = exchange;
   return result.length > longestResult ? change : { ...change, result };
 }
@@ -76,7 +76,7 @@ function isOpen(call: RanCall | undefined, version: LedgerVersion | null): boole
 
 /** Returns how a call ended; `null` while it runs, or may still be received. */
 function endOf(
-  { callId, outcome }: RanCall,
+  { callId, outcome, of: withheld }: RanCall,
   { task, startedCall }: LedgerVersion,
 ): LedgerEnd | null {
   const { account } = task.hold ?? {};
@@ -86,5 +86,5 @@ function endOf(
     return account.state === 'closed' || account.state === 'withdrawn' ? ends[account.state] : null;
   }
   if (callId === startedCall) return null;
-  return outcome === 'withheld' ? 'succeeded' : outcome;
+  return outcome === 'withheld' ? (withheld ?? 'succeeded') : outcome;
 }

@@ -40,7 +40,11 @@ export function withOutcome(run: TaskRun, call: ToolCall, outcome: ToolOutcome):
   const end = callEndOf(outcome);
   const known: RanCall['outcome'] = kind === 'withheld' ? kind : end === 'not_run' ? 'failed' : end;
   const labels = [...new Set(findings.map(({ rule }) => rule))];
-  const ended = { outcome: known, ...(labels.length === 0 ? {} : { labels }) };
+  const ended = {
+    outcome: known,
+    ...(kind === 'withheld' && end !== 'succeeded' ? { of: end } : {}),
+    ...(labels.length === 0 ? {} : { labels }),
+  };
   return { ...run, ran: changed(run.ran, call, (one) => ({ ...one, ...ended })) };
 }
 

@@ -28,7 +28,7 @@ function accountsAt(now: number, refusal: string | null = null) {
   };
   const accounts = new HoldAccounts({
     ...{ store: store as never, clock: { now: () => now } as never, envelope: {} as never },
-    refusalOf: async () => refusal,
+    rulingOf: async () => ({ refusal, reserved: [] }),
     onChanged: () => undefined,
   });
   return { accounts, events };

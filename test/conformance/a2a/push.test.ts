@@ -67,7 +67,7 @@ describe.concurrent.each(surfaces)('push over $version $transport', (surface) =>
     await agent.decide(task.id, approval);
     const notes = await receiver.received(path, 6);
     const { waiting, working, completed } = bodiesOf(task, surface);
-    expect(notes.map(({ answered, body }) => [answered, body])).toEqual([
+    expect(notes.map(({ answered, body }) => [answered, withoutRepeats(body)])).toEqual([
       [500, working],
       ['reset', working],
       [200, working],
@@ -140,6 +140,14 @@ const config = (of: object) => TaskPushNotificationConfig.fromJSON(of);
 const json = (of: TaskPushNotificationConfig) => TaskPushNotificationConfig.toJSON(of);
 
 /** What a receiver gets while a task continues, in the form of its version. */
+/** The tests of the other surfaces pay the same at the same time. */
+function withoutRepeats(body: unknown): unknown {
+  const text = JSON.stringify(body, (name, value: unknown) =>
+    name === 'repeats' ? undefined : value,
+  );
+  return JSON.parse(text);
+}
+
 function bodiesOf({ waiting, working, completed }: PayingTask, { version }: Surface) {
   const write = version === '1.0' ? (task: object) => ({ task }) : inOlderWords;
   return { waiting: write(waiting), working: write(working), completed: write(completed) };

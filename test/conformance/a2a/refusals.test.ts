@@ -327,7 +327,7 @@ it.each(rows)('%s is refused in the form of %s', async (_, __, refusal, surface)
 /** The form of each way of the surface, by how its path begins. */
 const formOf: [path: RegExp, form: Form][] = [
   [/^\/(v1|a2a)\//, 'aip'],
-  [/^\/(tasks|sessions|deferrals|delegations|grants|events|metrics|policy)/, 'sentence'],
+  [/^\/(tasks|sessions|deferrals|delegations|grants|limits|events|metrics|policy)/, 'sentence'],
 ];
 
 /** Ways that nobody is refused for want of a token. */

@@ -34,7 +34,15 @@ function someBounds(change: Partial<Bounds['limits'][number]> = {}): Bounds {
 
 function standing(isOver: boolean): MeasuredLimit {
   const used = isOver ? '4900' : '100';
-  const counted = { name: 'refunds', by: {}, period: aDay, max: '5000', used, reserved: '0' };
+  const counted = {
+    name: 'refunds',
+    key: '{}',
+    by: {},
+    period: aDay,
+    max: '5000',
+    used,
+    reserved: '0',
+  };
   return { ...counted, amount: '200', isOver };
 }
 
@@ -198,7 +206,7 @@ describe('a call with limits that a rule holds', () => {
     const seen = released({ limits: [standing(true)], first });
     const { ruling, asked } = await ruleOn(rules, [{ ...full, reserved: entries }], seen);
     expect(ruling.kind).toBe('allow');
-    expect(asked[0]?.seen).toEqual({ limits: ['refunds'], first: 'call-0' });
+    expect(asked[0]?.seen).toEqual({ limits: ['["refunds","{}","5000"]'], first: 'call-0' });
     expect(ruling.facts[0]).toMatchObject({ type: 'limit.reserved', over: ['refunds'] });
   });
 

@@ -141,6 +141,11 @@ export class PolicyRules {
     );
   }
 
+  /** True if calls of a tool may have a limit or an effect. */
+  isBounded(tool: string): boolean {
+    return this.#bounds.apply(tool);
+  }
+
   /** True if every rule of a tool decides by its arguments alone, and none only reports. */
   isFixed(tool: string): boolean {
     return !this.#mayVary(tool) && !this.#bounds.apply(tool);

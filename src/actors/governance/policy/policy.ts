@@ -52,6 +52,8 @@ export interface Policy {
   readsHistory(tool: string): boolean;
   /** True if the rulings on equal calls of a tool are equal: its rules read nothing but arguments, and no view applies. */
   isFixed(tool: string): boolean;
+  /** True if calls of a tool may have a limit or an effect. */
+  isBounded(tool: string): boolean;
   /** Returns the credential settings of a tool without secrets; `null` if it gets none. */
   credentialOf(tool: string): JsonObject | null;
   /** Rewrites the arguments of a call; the result must be allowed to run. */
@@ -119,6 +121,7 @@ export function createPolicy(parts: PolicyParts): Policy {
     mayHold: (tool) => rules.mayHold(tool),
     isConditional: (tool) => rules.isConditional(tool),
     readsHistory: (tool) => rules.readsHistory(tool),
+    isBounded: (tool) => rules.isBounded(tool),
     isFixed: (tool) => views.isOff && rules.isFixed(tool),
     refusalOf: (message) => refusalOfPrompt(message, guardrails),
     refusalOfSpeaker: (speaker, requester) =>

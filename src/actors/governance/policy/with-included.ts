@@ -96,6 +96,7 @@ export function withIncluded(own: Policy, included: Policy): Policy {
     mayHold: (tool) => own.mayHold(tool) || included.mayHold(tool),
     isConditional: (tool) => own.isConditional(tool) || included.isConditional(tool),
     readsHistory: (tool) => own.readsHistory(tool) || included.readsHistory(tool),
+    isBounded: (tool) => own.isBounded(tool) || included.isBounded(tool),
     isFixed: (tool) => own.isFixed(tool) && included.isFixed(tool),
     refusalOf: (message) => included.refusalOf(message) ?? own.refusalOf(message),
     refusalOfSpeaker: (speaker, requester) =>

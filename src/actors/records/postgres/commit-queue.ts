@@ -205,13 +205,14 @@ export class CommitQueue {
     const writes = collected.map(({ write }) => write);
     try {
       const began = performance.now();
-      const refused = new Set(await this.#commit({ writes, events, settlings, checkpointAt }));
+      const refused = await this.#commit({ writes, events, settlings, checkpointAt });
       this.#options.onCommit(performance.now() - began);
       this.#conflicts += refused.size;
       for (const { resolve } of recorded) resolve();
       for (const { save } of collected) {
-        if (!refused.has(save.id)) save.resolve();
-        else save.reject(new ConflictError(`task ${save.id} was changed by another process`));
+        const error = refused.get(save.id);
+        if (error === undefined) save.resolve();
+        else save.reject(error);
       }
       this.#options.onCommitted();
     } catch (error) {
@@ -234,8 +235,8 @@ export class CommitQueue {
     await this.#settle([], rest);
   }
 
-  /** Commits exactly once, with as many attempts as needed; returns the ids of the refused tasks. */
-  async #commit(content: Omit<Batch, 'number'>): Promise<string[]> {
+  /** Commits exactly once, with as many attempts as needed; returns the refused tasks with their errors. */
+  async #commit(content: Omit<Batch, 'number'>): Promise<ReadonlyMap<string, Error>> {
     this.#number += 1;
     const batch: Batch = { ...content, number: this.#number };
     for (let wait = pause.first, isUnsure = false; ; wait = Math.min(wait * 2, pause.most)) {

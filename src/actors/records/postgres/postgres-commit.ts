@@ -3,7 +3,7 @@ import { isFinal, type Task, type TaskState } from '../../../machines/domain/tas
 import { codeOf } from '../../../machines/error-code.ts';
 import type { LedgerRow } from '../store/ledger-rows.ts';
 import { briefColumns, rowOf, type TaskRow, taskOf } from '../store/task-row.ts';
-import type { TaskWrite } from '../store/task-store.ts';
+import { ConflictError, type TaskWrite, UnreservedError } from '../store/task-store.ts';
 import { waitedIn } from '../store/waited-in.ts';
 import { appendLog, type HeadRow, headOf, lockHead } from './append-log.ts';
 import {
@@ -35,7 +35,7 @@ class OvertakenError extends Error {
 /** Statements of a batch, and what follows from it. */
 interface Prepared {
   statements: Statement[];
-  refused: string[];
+  refused: ReadonlyMap<string, Error>;
   writes: readonly WrittenTask[];
   jobs: JobChanges;
   head: Head;
@@ -62,11 +62,11 @@ export class CommitWriter {
   }
 
   /**
-   * Writes a batch; returns the ids of the tasks refused because of an earlier concurrent change.
+   * Writes a batch; returns the refused tasks with their errors: a concurrent change was first, or a reservation ended.
    *
    * @param isUnsure true if an earlier attempt may have succeeded
    */
-  async write(batch: Batch, isUnsure: boolean): Promise<string[]> {
+  async write(batch: Batch, isUnsure: boolean): Promise<ReadonlyMap<string, Error>> {
     const known = isUnsure || this.#isContended ? null : this.#groundOf(batch);
     try {
       if (known === null) return await this.#writeRead(batch, isUnsure);
@@ -96,7 +96,7 @@ export class CommitWriter {
     return { head: this.#head, before, ledTo: new Map(), ledger: null };
   }
 
-  async #writeRead(batch: Batch, isUnsure: boolean): Promise<string[]> {
+  async #writeRead(batch: Batch, isUnsure: boolean): Promise<ReadonlyMap<string, Error>> {
     const { replica } = this.#settings;
     const calls = callsToLock(batch.writes, batch.settlings);
     await this.#database.pipelined(
@@ -128,22 +128,31 @@ export class CommitWriter {
 
   async #prepare(batch: Batch, ground: Ground, isRead: boolean): Promise<Prepared> {
     const { ledger } = ground;
+    const isHeld = ({ change }: TaskWrite) => ledger === null || isReserved(change, ledger);
     const free = batch.writes.filter(
-      ({ change }) =>
-        change.expected === (ground.before.get(change.task.id)?.revision ?? 0) &&
-        (ledger === null || isReserved(change, ledger)),
+      (write) =>
+        write.change.expected === (ground.before.get(write.change.task.id)?.revision ?? 0) &&
+        isHeld(write),
     );
     const taken = takenMessages(free, ground.ledTo);
     const writes = free
       .filter(({ change }) => !taken.has(change.task.id))
       .map((write) => ({ ...write, ...rowOf(write.change) }));
     const written = new Set(writes.map(({ change }) => change.task.id));
-    const ids = batch.writes.map(({ change }) => change.task.id);
-    const refused = ids.filter((id) => !written.has(id));
+    const refused = new Map(
+      batch.writes
+        .filter(({ change }) => !written.has(change.task.id))
+        .map((write) => [write.change.task.id, refusalOf(write.change.task.id, isHeld(write))]),
+    );
     const jobs = jobsOf(writes, ground.before);
     const settling = settleCalls(batch.settlings, ledger ?? []);
     const events = [...batch.events, ...settling.events];
-    const log = appendLog({ ...batch, events, writes }, refused, ground, this.#settings);
+    const log = appendLog(
+      { ...batch, events, writes },
+      [...refused.keys()],
+      ground,
+      this.#settings,
+    );
     const statements = [
       log.first,
       ...putTasks(writes),
@@ -157,7 +166,7 @@ export class CommitWriter {
     return this.#sent;
   }
 
-  #written(): string[] {
+  #written(): ReadonlyMap<string, Error> {
     const { refused, writes, jobs, head } = this.#sent as Prepared;
     this.#sent = null;
     this.jobs.committed(jobs);
@@ -175,6 +184,12 @@ export class CommitWriter {
     }
     return refused;
   }
+}
+
+function refusalOf(id: string, isReservedStill: boolean): Error {
+  return isReservedStill
+    ? new ConflictError(`task ${id} was changed by another process`)
+    : new UnreservedError(id);
 }
 
 function rowsOf<Row>(result: QueryResult | undefined): Row[] {

@@ -36,8 +36,9 @@ import {
   readStandings,
   serverNow,
 } from './ledger-ground.ts';
+import { parameterOf } from './parameter-of.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { insertRows } from './put-ledger.ts';
+import { insertRows, ledgerRecord } from './put-ledger.ts';
 import { isServerGone } from './server-failure.ts';
 
 /** Sums of a key of a limit, with the requester of its newest call as JSON. */
@@ -216,8 +217,10 @@ export class PostgresLedger implements Ledger {
         measured = all.map((one) => one.measured);
         const rows = all.flatMap((one) => one.rows);
         const own = reserving.map((one) => one.asked.call.id);
+        const renewed = all.flatMap((one, n) => (asked[n]?.asked.renews ? one.rows : []));
         return [
           ...(own.length === 0 ? [] : [{ text: giveBack, values: [own] }]),
+          ...(renewed.length === 0 ? [] : [{ text: renew, values: [parameterOf(renewed)] }]),
           ...(rows.length === 0 ? [] : [insertRows(rows, endOfPending)]),
         ];
       },
@@ -227,6 +230,12 @@ export class PostgresLedger implements Ledger {
 }
 
 const endOfPending = `${serverNow} + ${pendingTime}`;
+
+/** A call that counts since its approval counts from now on, also if its program does not receive it after all. */
+const renew = `UPDATE ledger AS l SET at = x.at, until = x.until, amount = x.amount
+  FROM json_to_recordset($1::text::json) AS x(${ledgerRecord})
+  WHERE l.call_id = x.call_id AND l.kind = x.kind AND l.name = x.name AND l.key = x.key
+    AND l.state = 'running'`;
 
 const giveBack = `DELETE FROM ledger WHERE call_id = ANY($1::text[]) AND state = 'pending'`;
 

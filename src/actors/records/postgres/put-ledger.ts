@@ -19,7 +19,7 @@ type Started = Extract<LedgerChange, { type: 'started' }>;
 type Ended = Extract<LedgerChange, { type: 'ended' }>;
 
 /** Columns of a row of the ledger as read from JSON. */
-const ledgerRecord = ledgerColumns
+export const ledgerRecord = ledgerColumns
   .map((name) => `${name} ${name === 'at' || name === 'until' ? 'bigint' : 'text'}`)
   .join(', ');
 

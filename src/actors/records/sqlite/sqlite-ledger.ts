@@ -74,7 +74,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async measure(asked: MeasureInput, now: number): Promise<Measured> {
-    const { call, bounds, reserves } = asked;
+    const { call, bounds, reserves, renews = false } = asked;
     this.#pending.dropEnded(now);
     const own = this.#rowsOf(call.id);
     const totals = bounds.limits.map((limit) => this.#totals(limit, { now, own, callId: call.id }));
@@ -86,7 +86,7 @@ export class SqliteLedger implements Ledger {
       // A call that started before a restart counts already.
       this.#pending.put(
         call.id,
-        rows.filter((row) => !stored.has(entryId(row))),
+        rows.filter((row) => renews || !stored.has(entryId(row))),
         now,
       );
     }
@@ -203,9 +203,12 @@ export class SqliteLedger implements Ledger {
   }
 
   #start(change: Extract<LedgerChange, { type: 'started' }>, task: TaskChange['task']): void {
-    const { callId, approver } = change;
-    this.#insert(ranRow(change, task));
+    const { callId, approver, renews = false } = change;
+    const before = renews ? this.#rowsOf(callId) : [];
+    if (!renews) this.#insert(ranRow(change, task));
     for (const row of this.#pending.rowsOf(callId)) {
+      const replaced = before.find((one) => entryId(one) === entryId(row));
+      if (replaced !== undefined) this.#put(replaced, null);
       this.#insert({ ...row, approver: approver ?? row.approver });
     }
     this.#pending.drop(callId);

@@ -286,10 +286,9 @@ export class SqliteStore implements TaskStore {
       const events = loose.flatMap(({ events: given, write }) => write?.() ?? given);
       for (const [id, { collect }] of saves) {
         const write = collected(id, collect);
-        if (write instanceof Error) refused.set(id, write);
-        else if (this.rows.write(write.change)) {
-          events.push(...write.events);
-        } else refused.set(id, new ConflictError(`task ${id} was changed by another process`));
+        const error = write instanceof Error ? write : this.rows.write(write.change);
+        if (error !== null) refused.set(id, error);
+        else if (!(write instanceof Error)) events.push(...write.events);
       }
       this.#audit.append(events);
     });

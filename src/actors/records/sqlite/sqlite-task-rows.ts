@@ -21,6 +21,7 @@ import type {
   TaskRows,
   WaitFigures,
 } from '../store/task-rows.ts';
+import { ConflictError, UnreservedError } from '../store/task-store.ts';
 import { waitFigures, waitsAt } from '../store/waits-at.ts';
 import { inTransaction } from './in-transaction.ts';
 import { SqliteLedger } from './sqlite-ledger.ts';
@@ -67,20 +68,22 @@ export class SqliteTaskRows implements TaskRows {
   }
 
   /**
-   * Writes a change; returns whether the row had the expected revision, no message belonged to another task and what was
-   * reserved for its calls had not ended. Writes nothing otherwise.
+   * Writes a change if the row has the expected revision, no message belongs to another task and what was
+   * reserved for its calls had not ended. Writes nothing otherwise. Returns the error of a refused change.
    */
-  write(change: TaskChange): boolean {
+  write(change: TaskChange): Error | null {
     const { sent = [], task } = change;
     const taken = sent.filter((message) => this.messages.take(message, task.id));
-    const isFree = taken.length === sent.length && this.ledger.isReserved(change);
-    if (isFree && this.#put(change)) {
+    const isReserved = this.ledger.isReserved(change);
+    if (isReserved && taken.length === sent.length && this.#put(change)) {
       this.ledger.write(change);
-      return true;
+      return null;
     }
     for (const message of taken) this.messages.drop(message, task.id);
     this.ledger.giveBack(change);
-    return false;
+    return isReserved
+      ? new ConflictError(`task ${task.id} was changed by another process`)
+      : new UnreservedError(task.id);
   }
 
   /** Notes that the written changes are committed. */

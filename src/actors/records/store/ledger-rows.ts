@@ -80,8 +80,8 @@ export function reservedRows(
 /** Returns the column of a requester. */
 export function requesterOf(requester: FirstEffect['requester']): string {
   if (requester === null) return 'null';
-  const { provider, userId, email } = requester;
-  return JSON.stringify({ provider, userId, ...(email === undefined ? {} : { email }) });
+  const { provider, userId, email, orgId } = requester;
+  return JSON.stringify({ provider, userId, email, orgId });
 }
 
 /** Returns the row of a call whose outcome nobody knows. */

@@ -5,6 +5,7 @@ import type {
   MeasuredLimit,
 } from '../../../machines/domain/ledger.ts';
 import { decimalText, isMore, plus } from '../../../machines/exact-decimal.ts';
+import { seenLimit } from '../../../machines/governance/bounded.ts';
 import type {
   CallEffect,
   CallLimit,
@@ -74,13 +75,13 @@ export function measureGiven(
 }
 
 function measuredLimit(
-  { name, by, period, max, amount }: CallLimit,
+  { name, key, by, period, max, amount }: CallLimit,
   { used, reserved, isIncomplete }: LimitTotals,
 ): MeasuredLimit {
   const standing: LimitStanding = { name, by, period, max, used, reserved };
-  if (!isAmount(amount)) return { ...standing, amount: null, isOver: true };
+  if (!isAmount(amount)) return { ...standing, key, amount: null, isOver: true };
   const sum = plus(plus(used, reserved), amount);
-  return { ...standing, amount, isOver: isIncomplete || isMore(sum, max) };
+  return { ...standing, key, amount, isOver: isIncomplete || isMore(sum, max) };
 }
 
 function isAmount(text: string | null): text is string {
@@ -88,12 +89,12 @@ function isAmount(text: string | null): text is string {
 }
 
 function isWithin(
-  { name, over, isShadow }: CallLimit,
+  limit: CallLimit,
   measured: MeasuredLimit | undefined,
   seen: SeenBounds | null,
 ): boolean {
-  if (measured?.isOver === false || isShadow === true) return true;
-  return over !== null && seen?.limits.includes(name) === true;
+  if (measured?.isOver === false || limit.isShadow === true) return true;
+  return limit.over !== null && seen?.limits.includes(seenLimit(limit)) === true;
 }
 
 function isFirst(

@@ -32,6 +32,13 @@ export class UnrecordedError extends Error {
   readonly code = 'unrecorded';
 }
 
+/** What was reserved of limits for a call ended before its start was stored: the call must be ruled on again. */
+export class UnreservedError extends UnrecordedError {
+  constructor(id: string) {
+    super(`the reservation of a call of task ${id} ended before the call started`);
+  }
+}
+
 /** The store is currently unreachable; a retry may succeed. */
 export class UnreachableError extends SystemError {
   constructor(cause: unknown) {

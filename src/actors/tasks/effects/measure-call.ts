@@ -32,8 +32,8 @@ const lookEvery = 250;
 const reconcileWithin = 30_000;
 
 /**
- * Creates the `measure` port: asks the ledger. A call that can join a running one waits for its end first, and an earlier call
- * with an unknown outcome is settled first by the tool that can find out.
+ * Creates the `measure` port: asks the ledger. A call that can join a running one waits for its end first, and an equal earlier
+ * call with an unknown outcome is settled first by the tool that can find out.
  */
 export function createMeasure(ports: MeasurePorts) {
   const { ledger, clock } = ports;
@@ -44,7 +44,9 @@ export function createMeasure(ports: MeasurePorts) {
       const { effect } = asked.bounds;
       if (first === null || effect === null) return measured;
       const { reconcile } = effect;
-      if (first.outcome === 'unknown' && reconcile !== undefined && !isReconciled) {
+      // The tool is asked with the arguments of this call, so they must be those of the first one.
+      const isSame = first.argsSha256 === asked.call.argsSha256 && effect.isShadow !== true;
+      if (isSame && first.outcome === 'unknown' && reconcile !== undefined && !isReconciled) {
         isReconciled = true;
         const ran = await ranBy(reconcile, asked, ports, signal);
         if (ran === null) return measured;

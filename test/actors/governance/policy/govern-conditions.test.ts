@@ -88,7 +88,7 @@ describe('a rule on a limit', () => {
       over: null,
     },
   };
-  const { amount: _, over: __, key: ___, ...standing } = limit;
+  const { amount: _, over: __, ...standing } = limit;
   const reading = (facts: (CallFacts | undefined)[], more: Partial<Policy> = {}) =>
     noting(facts, { readsHistory: () => false, limitsReadBy: () => [limit], ...more });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConflictError } from '../../../../src/actors/records/store/task-store.ts';
+import { UnreservedError } from '../../../../src/actors/records/store/task-store.ts';
 import { kindsOfStores } from '../../../helpers/kinds-of-stores.ts';
 import { aLimit, aMeasure, anEffect, day, end, start } from '../../../helpers/measured-calls.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
@@ -52,6 +52,28 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     expect(later.limits[0]).toMatchObject({ used: '0', reserved: '0', isOver: false });
   });
 
+  it('counts a call again from the time at which its program receives it', async () => {
+    const store = await (await make()).open();
+    const bounds = { limits: [aLimit({ amount: '5000' })] };
+    const first = await store.ledger.measure(aMeasure('c-1', bounds), 1_000);
+    await start(store, 'c-1', [...(first.reserved ?? [])]);
+    const later = 90_000_000;
+    const renewal = aMeasure('c-1', bounds, { renews: true });
+    const { reserved } = await store.ledger.measure(renewal, later);
+    expect(reserved).toEqual([
+      { kind: 'limit', name: 'refunds', key, amount: '5000', until: later + 86_400_000 },
+    ]);
+    const call = { callId: 'c-1', tool: 'refund', argsSha256: 'a'.repeat(64), at: later };
+    const renewed = { type: 'started', ...call, entries: reserved ?? [], renews: true } as const;
+    const write = aWrite(aTask({ id: 'task-c-1', revision: 2, requester }), { ledger: [renewed] });
+    await store.save('task-c-1', () => write);
+    const other = await store.ledger.measure(aMeasure('c-2', bounds), later + 1);
+    expect(other).toMatchObject({ limits: [{ reserved: '5000', isOver: true }], reserved: null });
+    await end(store, 'c-1', 'not_run', 3);
+    const free = await store.ledger.measure(aMeasure('c-2', bounds), later + 2);
+    expect(free.limits).toMatchObject([{ used: '0', reserved: '0', isOver: false }]);
+  });
+
   it('refuses the start of a call whose reservation was given back, and stores nothing of it', async () => {
     const place = await make();
     const store = await place.open();
@@ -60,7 +82,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     // A second measure comes after what was forgotten.
     await store.ledger.measure(aMeasure('c-2', { limits: [aLimit({ amount: '5000' })] }), 1);
     const refused = start(store, 'c-1', reserved ?? []);
-    await expect(refused).rejects.toBeInstanceOf(ConflictError);
+    await expect(refused).rejects.toBeInstanceOf(UnreservedError);
     expect(await store.rows.find('task-c-1')).toBeUndefined();
     expect(await place.lines()).toEqual([]);
     const again = await store.ledger.measure(aMeasure('c-1', { limits: [aLimit()] }), 1);
