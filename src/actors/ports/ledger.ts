@@ -44,7 +44,7 @@ export const pendingTime = 45_000;
  * The calls that count for limits, the effects of calls, and the calls whose outcome nobody knows.
  *
  * A reservation of `measure` is pending until the commit that lets the call run. That commit is refused with
- * ConflictError if the reservation ended meanwhile: then the call has to be measured again.
+ * UnreservedError if the reservation ended meanwhile: then the call is ruled on again.
  */
 export interface Ledger {
   /** Compares a call with its limits and earlier effects, and reserves in the same step if it may run. */

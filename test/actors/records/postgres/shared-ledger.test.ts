@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ConflictError } from '../../../../src/actors/records/store/task-store.ts';
+import { UnreservedError } from '../../../../src/actors/records/store/task-store.ts';
 import { postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { aLimit, aMeasure, anEffect, end, start } from '../../../helpers/measured-calls.ts';
 
@@ -31,7 +31,7 @@ it('a reservation that ended is not started, and one of a killed daemon counts n
   await place.execute('UPDATE ledger SET ends_at = 0');
   expect((await measure(second, 'c-2')).reserved).toHaveLength(1);
   const late = start(first, 'c-1', reserved ?? []);
-  await expect(late).rejects.toBeInstanceOf(ConflictError);
+  await expect(late).rejects.toBeInstanceOf(UnreservedError);
   expect(await place.execute('SELECT call_id, state FROM ledger')).toEqual([
     { call_id: 'c-2', state: 'pending' },
   ]);

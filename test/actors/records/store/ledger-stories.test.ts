@@ -2,12 +2,16 @@ import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countedTime } from '../../../../src/actors/records/store/limit-period.ts';
-import { ConflictError, type TaskStore } from '../../../../src/actors/records/store/task-store.ts';
+import {
+  type TaskStore,
+  UnreservedError,
+} from '../../../../src/actors/records/store/task-store.ts';
 import type {
   LedgerEnd,
   LedgerEntry,
   LimitPeriod,
 } from '../../../../src/machines/domain/ledger.ts';
+import { seenLimit } from '../../../../src/machines/governance/bounded.ts';
 import type { CallEffect, CallLimit } from '../../../../src/machines/governance/bounds.ts';
 import { kindsOfStores, type StorePlace } from '../../../helpers/kinds-of-stores.ts';
 import { aLimit, aMeasure, anEffect, end, start } from '../../../helpers/measured-calls.ts';
@@ -159,7 +163,7 @@ class Story {
     const effect: CallEffect = anEffect({ key: `e-${index % 3}`, within: this.#within });
     const expected = this.#expected(id, limit, effect);
     const first = seen ? expected.first : null;
-    const seenBounds = { limits: seen ? ['refunds'] : [], first };
+    const seenBounds = { limits: seen ? [seenLimit(limit)] : [], first };
     const asked = aMeasure(id, { limits: [limit], effect }, { seen: seenBounds, reserves });
     const measured = await this.#store.ledger.measure(asked, this.#now);
     const mayRun = seen || (!expected.isOver && expected.first === null);
@@ -225,7 +229,7 @@ class Story {
     const isHeld = this.#entries.some((entry) => entry.id === id);
     const saving = start(this.#store, id, entries);
     if (!isHeld) {
-      await expect(saving).rejects.toBeInstanceOf(ConflictError);
+      await expect(saving).rejects.toBeInstanceOf(UnreservedError);
       this.#reserved.delete(id);
       return;
     }

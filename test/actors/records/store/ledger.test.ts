@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UnreservedError } from '../../../../src/actors/records/store/task-store.ts';
+import { seenLimit } from '../../../../src/machines/governance/bounded.ts';
 import { kindsOfStores } from '../../../helpers/kinds-of-stores.ts';
 import { aLimit, aMeasure, anEffect, day, end, start } from '../../../helpers/measured-calls.ts';
 import { aTask, aWrite } from '../../../helpers/stored-tasks.ts';
@@ -44,7 +45,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     expect(await ledger.standings([refunds], 2_000)).toEqual([{ ...standing, ...used, key }]);
     const third = await ledger.measure(aMeasure('c-2', { limits: [aLimit()] }), 2_000);
     expect(third).toEqual({
-      limits: [{ ...standing, ...used, amount: '2000', isOver: true }],
+      limits: [{ ...standing, ...used, key, amount: '2000', isOver: true }],
       ...{ first: null, reserved: null },
     });
     // The period of the two is over.
@@ -242,7 +243,8 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     const shadow = aLimit({ name: 'shadow', amount: '6000', isShadow: true });
     const odd = ['-1', '1e3', 'x', '', ' 1', '1'.repeat(41)];
     const measure = async (limits: readonly (typeof over)[], seen: readonly string[]) => {
-      const bounds = aMeasure('c-1', { limits }, { seen: { limits: seen, first: null } });
+      const known = limits.filter(({ name }) => seen.includes(name)).map(seenLimit);
+      const bounds = aMeasure('c-1', { limits }, { seen: { limits: known, first: null } });
       const { reserved } = await ledger.measure(bounds, 1);
       return reserved?.map((entry) => ('amount' in entry ? entry.amount : '')) ?? null;
     };
