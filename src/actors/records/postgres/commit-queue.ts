@@ -3,12 +3,7 @@ import { messageOf } from '../../../machines/message-of.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Log } from '../../ports/log.ts';
 import { rowOf } from '../store/task-row.ts';
-import {
-  ConflictError,
-  type TaskWrite,
-  UnrecordedError,
-  UnsavableError,
-} from '../store/task-store.ts';
+import { type TaskWrite, UnrecordedError, UnsavableError } from '../store/task-store.ts';
 import type { Batch, CommitSettings, Settling } from './commit-batch.ts';
 import type { JobWriter } from './job-writer.ts';
 import { OutageNotice } from './outage-notice.ts';

@@ -4,7 +4,6 @@ import type { AuditOpening, AuditRecovery } from '../store/audit-opening.ts';
 import { damagedStore, isDamage, type StoreError } from '../store/store-error.ts';
 import { rowOf } from '../store/task-row.ts';
 import {
-  ConflictError,
   replayTime,
   type TaskStore,
   type TaskWrite,
