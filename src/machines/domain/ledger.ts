@@ -99,6 +99,11 @@ export interface OpenOutcome {
   settled?: { ran: boolean; by: string; reason: string; at: number };
 }
 
+/** Returns the entries of limits, without that of the effect. */
+export function limitEntries(entries: readonly LedgerEntry[] = []): LedgerEntry[] {
+  return entries.filter(({ kind }) => kind === 'limit');
+}
+
 /** Returns the name under which a tool settles the outcome of a call. */
 export function settledBy(tool: string): string {
   return `tool:${tool}`;

@@ -1,6 +1,11 @@
 import { markOfCall } from '../domain/call-mark.ts';
 import type { TaskFact } from '../domain/facts.ts';
-import type { FirstEffect, MeasuredLimit, RepeatedCall } from '../domain/ledger.ts';
+import {
+  type FirstEffect,
+  limitEntries,
+  type MeasuredLimit,
+  type RepeatedCall,
+} from '../domain/ledger.ts';
 import type { Deferral, ToolCall } from '../domain/task.ts';
 import type { Bounds, CallLimit, Measured, MeasureInput, SeenBounds } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
@@ -128,7 +133,7 @@ function deciding({ effect }: Bounds): Bounds['effect'] {
 
 /** Reports what a call that may run adds to its limits. */
 export function reservedFacts(call: ToolCall, { limits, reserved }: Measured): TaskFact[] {
-  const entries = (reserved ?? []).filter(({ kind }) => kind === 'limit');
+  const entries = limitEntries(reserved ?? []);
   if (entries.length === 0) return [];
   const exceeding = limits.filter(({ isOver }) => isOver).map(({ name }) => name);
   const { tool } = call;

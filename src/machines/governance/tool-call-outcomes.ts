@@ -117,23 +117,6 @@ const keepIdentity = {
   params: ({ event }: Identified) => event.output,
 } as const;
 
-/** The digest of everything that decides the call's effect is known. */
-export const whenIdentified = {
-  runsSomethingElse: deniedAtRelease(changedSinceApproval),
-  lacksApprovals: deniedAtRelease(approvedByTooFew),
-  released: allowed,
-  kept: keepIdentity,
-  held: [
-    'showCall',
-    {
-      type: 'defer',
-      params: ({ context, event }: Identified) => deferredCall(context, event.output),
-    },
-  ],
-  toolChanged: deniedAtRelease(toolChanged),
-  unknown: refusedBy('deny', 'defer', () => ({ refusal: unidentified, took: 0 })),
-} as const;
-
 const held = [
   'showCall',
   {
@@ -141,6 +124,17 @@ const held = [
     params: ({ context }: Given) => deferredCall(context, context.presented.runsSha256),
   },
 ] as const;
+
+/** The digest of everything that decides the call's effect is known. */
+export const whenIdentified = {
+  runsSomethingElse: deniedAtRelease(changedSinceApproval),
+  lacksApprovals: deniedAtRelease(approvedByTooFew),
+  released: allowed,
+  kept: keepIdentity,
+  held: [keepIdentity, ...held],
+  toolChanged: deniedAtRelease(toolChanged),
+  unknown: refusedBy('deny', 'defer', () => ({ refusal: unidentified, took: 0 })),
+} as const;
 
 const keepGrant = {
   type: 'keepGrant',

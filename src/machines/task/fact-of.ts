@@ -8,7 +8,8 @@ import type {
   TaskFact,
 } from '../domain/facts.ts';
 import type { Refusal } from '../domain/finding.ts';
-import type { FollowUp, Message } from '../domain/task.ts';
+import { limitEntries } from '../domain/ledger.ts';
+import type { FollowUp, Message, ToolCall } from '../domain/task.ts';
 import {
   approverName,
   type DecisionAttempt,
@@ -169,9 +170,16 @@ export function toolCutOff(context: TaskContext, at: number, error: string): Tas
 
 /** Reports that the current call no longer counts for its limits, because it did not run. */
 function returned({ pending: [call] }: TaskContext): TaskFact[] {
-  const entries = (call?.reserved ?? []).filter(({ kind }) => kind === 'limit');
-  if (call === undefined || entries.length === 0) return [];
-  return [{ type: 'limit.returned', call: markOfCall(call), tool: call.tool, entries }];
+  return call === undefined ? [] : limitsReturned(markOfCall(call), call);
+}
+
+/** Reports the limits for which a call that did not run no longer counts; nothing for a call without any. */
+export function limitsReturned(
+  call: CallMark,
+  { tool, reserved }: Pick<ToolCall, 'tool' | 'reserved'>,
+): TaskFact[] {
+  const entries = limitEntries(reserved);
+  return entries.length === 0 ? [] : [{ type: 'limit.returned', call, tool, entries }];
 }
 
 /** Reports that approvers were reminded of the held call. */

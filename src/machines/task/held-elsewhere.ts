@@ -3,6 +3,7 @@ import type { GrantedCall, Hold, HoldAccount, HoldOutcome } from '../domain/hold
 import type { CallOutcome, RanCall, Task } from '../domain/task.ts';
 import { accountAfter, accountDueAt, type HoldEvent } from '../hold/hold-machine.ts';
 import { failedWith, withCallOutcome } from './decided-calls.ts';
+import { limitsReturned } from './fact-of.ts';
 
 /** A decided hold after an event, and what the event is in the log. */
 export interface HoldStep {
@@ -71,9 +72,7 @@ function returnedBy(fact: TaskFact, { ran = [] }: Task, account: HoldAccount): T
   const { withdrawn, outcome } = account;
   if (!('call' in fact) || (withdrawn === undefined && outcome?.status !== 'not_run')) return [];
   const call = ran.find(({ callId }) => callId === fact.call.callId);
-  const entries = (call?.reserved ?? []).filter(({ kind }) => kind === 'limit');
-  if (call === undefined || entries.length === 0) return [];
-  return [{ type: 'limit.returned', call: fact.call, tool: call.tool, entries }];
+  return call === undefined ? [] : limitsReturned(fact.call, call);
 }
 
 const neverRan: HoldOutcome = { status: 'not_run' };

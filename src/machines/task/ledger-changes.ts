@@ -20,6 +20,7 @@ const longestResult = 65_536;
  * for no earlier version.
  */
 export function ledgerChanges(before: LedgerVersion | null, after: LedgerVersion): LedgerChange[] {
+  if (before !== null && isSame(before, after)) return [];
   const known = new Map(ranInRun(before?.task ?? {}).map((one) => [one.callId, one]));
   const now = ranInRun(after.task);
   const changes = now.flatMap((call): LedgerChange[] => {
@@ -39,6 +40,15 @@ export function ledgerChanges(before: LedgerVersion | null, after: LedgerVersion
     (call) => !left.has(call.callId) && before !== null && endOf(call, before) === null,
   );
   return [...changes, ...gone.flatMap((call) => endedAs(call, 'not_run', false))];
+}
+
+/** Most changes of a task leave its calls as they are. */
+function isSame(before: LedgerVersion, after: LedgerVersion): boolean {
+  return (
+    before.task.ran === after.task.ran &&
+    before.startedCall === after.startedCall &&
+    before.task.hold?.account === after.task.hold?.account
+  );
 }
 
 function startOf({ callId, tool, argsSha256, at, reserved, approver }: RanCall): LedgerChange {

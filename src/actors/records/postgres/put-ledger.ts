@@ -9,6 +9,7 @@ import {
   ranRow,
   requesterOf,
   settledBefore,
+  settledRow,
 } from '../store/ledger-rows.ts';
 import type { TaskChange } from '../store/task-rows.ts';
 import type { TaskWrite } from '../store/task-store.ts';
@@ -156,12 +157,4 @@ export function settleCalls(settlings: readonly Settling[], rows: readonly Ledge
     ]),
   ]);
   return { statements, events: counting.map(({ event }) => event) };
-}
-
-function settledRow(rows: readonly LedgerRow[], settled: Settling['settled']): LedgerRow {
-  const known = rows.find(({ kind }) => kind === 'outcome');
-  return {
-    ...(known ?? outcomeRow({ ...(rows[0] as LedgerRow), at: settled.at })),
-    ...{ state: 'settled', settled: JSON.stringify(settled) },
-  };
 }

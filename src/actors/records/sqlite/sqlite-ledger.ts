@@ -36,6 +36,7 @@ import {
   requesterOf,
   reservedRows,
   settledBefore,
+  settledRow,
   spareTime,
   standingOf,
   stateAfter,
@@ -109,7 +110,7 @@ export class SqliteLedger implements Ledger {
       const { after } = this.#times.of(period, now);
       const stored = this.#sql.keys.all({ name, after, most: mostStandings });
       const keys = new Map([
-        ...[...this.#pending.keysOf(name, after)].map((key) => [key, 'null'] as const),
+        ...this.#pending.keysOf(name, after).map((key) => [key, 'null'] as const),
         ...stored.map(({ key, requester }) => [String(key), String(requester)] as const),
       ]);
       return [...keys].map(([key, requester]) => {
@@ -245,10 +246,7 @@ export class SqliteLedger implements Ledger {
     if (ran !== undefined && !settled.ran) this.#put(ran, null);
     for (const row of entries) this.#put(row, settled.ran ? 'succeeded' : 'returned');
     const known = rows.find(({ kind }) => kind === 'outcome');
-    const outcome: LedgerRow = {
-      ...(known ?? outcomeRow({ ...(rows[0] as LedgerRow), at: settled.at })),
-      ...{ state: 'settled', settled: JSON.stringify(settled) },
-    };
+    const outcome = settledRow(rows, settled);
     if (known !== undefined) this.#put(known, null);
     this.#insert(outcome);
     return openOutcomeOf(outcome, entries);

@@ -146,6 +146,15 @@ export function settledBefore(rows: readonly LedgerRow[]): 'unknown' | 'settled'
   return outcome !== undefined || rows.some(({ state }) => state === 'failed') ? null : 'unknown';
 }
 
+/** Returns the row of a call that a person settled, from its rows before. */
+export function settledRow(rows: readonly LedgerRow[], settled: Settlement): LedgerRow {
+  const known = rows.find(({ kind }) => kind === 'outcome');
+  return {
+    ...(known ?? outcomeRow({ ...(rows[0] as LedgerRow), at: settled.at })),
+    ...{ state: 'settled', settled: JSON.stringify(settled) },
+  };
+}
+
 /** Time for which entries outlive their period, so that a clock that was wrong for a while deletes none, in milliseconds. */
 export const spareTime = 86_400_000;
 
