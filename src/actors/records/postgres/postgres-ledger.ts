@@ -15,6 +15,7 @@ import {
 } from '../../ports/ledger.ts';
 import {
   equalOf,
+  isPastEnd,
   type LedgerRow,
   outcomeIn,
   outcomePage,
@@ -240,7 +241,7 @@ const renew = `UPDATE ledger AS l SET at = x.at, until = x.until, amount = x.amo
 const giveBack = `DELETE FROM ledger WHERE call_id = ANY($1::text[]) AND state = 'pending'`;
 
 const pruneEnded = `DELETE FROM ledger WHERE position = ANY(ARRAY(
-  SELECT position FROM ledger WHERE until <= $1 LIMIT 1000 FOR UPDATE SKIP LOCKED)) RETURNING position`;
+  SELECT position FROM ledger WHERE ${isPastEnd('$1')} LIMIT 1000 FOR UPDATE SKIP LOCKED)) RETURNING position`;
 
 /** The rows that were compared with their tasks. */
 interface Looked {

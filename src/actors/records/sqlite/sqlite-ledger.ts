@@ -24,6 +24,7 @@ import {
   equalOf,
   firstOf,
   isEntry,
+  isPastEnd,
   type LedgerRow,
   ledgerColumns,
   mostNewest,
@@ -339,7 +340,7 @@ function prepare(database: DatabaseSync) {
       AND (at, call_id) < (?, ?) ORDER BY at DESC, call_id DESC LIMIT ?`),
     restoredAt: sql(`SELECT max(at) AS at FROM ledger WHERE kind = 'restored'`),
     prune: sql(`DELETE FROM ledger WHERE position IN (
-      SELECT position FROM ledger WHERE until <= ? LIMIT 1000) RETURNING *`),
+      SELECT position FROM ledger WHERE ${isPastEnd('?')} LIMIT 1000) RETURNING *`),
     deleteAll: sql('DELETE FROM ledger WHERE position IN (SELECT value FROM json_each(?))'),
     leaving: sql(`SELECT position,
       NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id) AND NOT ${stillSettled} AS is_orphan

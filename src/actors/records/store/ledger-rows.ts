@@ -162,6 +162,10 @@ export const spareTime = 86_400_000;
 export const stillSettled = `(ledger.kind = 'outcome' AND EXISTS (SELECT 1 FROM ledger AS entry
   WHERE entry.call_id = ledger.call_id AND entry.kind IN ('limit', 'effect') AND entry.until IS NOT NULL))`;
 
+/** True, as SQL, for an entry whose time is over by a parameter; an effect stays until its call ends and its outcome is known. */
+export const isPastEnd = (now: string) =>
+  `until <= ${now} AND NOT (kind = 'effect' AND state IN ('running', 'unknown'))`;
+
 /** States of calls that ran, or may have run, as SQL. */
 export const usedStates = "('succeeded', 'failed', 'unknown')";
 

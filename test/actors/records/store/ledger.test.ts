@@ -327,6 +327,8 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     const ended = ['effect c-1', 'limit c-1', 'limit c-2', 'outcome c-1', 'outcome c-2'];
     expect((await left()).toSorted()).toEqual(ended);
     const spare = 86_400_000;
+    const settled = { ran: true, by: 'ann@example.com', reason: 'paid', at: 50 };
+    await store.ledger.settle('c-1', settled, event);
     expect([
       await store.ledger.prune(spare + 5_999),
       await store.ledger.prune(spare + 6_000),
@@ -341,6 +343,27 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     await place.execute("DELETE FROM tasks WHERE id = 'task-c-3'");
     expect([await store.ledger.prune(1), await store.ledger.prune(1)]).toEqual([1, 0]);
     expect(await left()).toEqual([]);
+  });
+
+  it('keeps an effect after its time until its call ends, and a person settles its outcome', async () => {
+    const store = await (await make()).open();
+    for (const id of ['c-1', 'c-2', 'c-3']) {
+      const effect = anEffect({ key: id, within: 5_000 });
+      const { reserved } = await store.ledger.measure(aMeasure(id, { effect }), 1_000);
+      await start(store, id, reserved ?? []);
+    }
+    await end(store, 'c-2', 'unknown');
+    await end(store, 'c-3', 'succeeded');
+    const later = 10 * 86_400_000;
+    expect([await store.ledger.prune(later), await store.ledger.prune(later)]).toEqual([1, 0]);
+    const effect = anEffect({ key: 'c-1', within: 5_000 });
+    const repeat = await store.ledger.measure(aMeasure('c-4', { effect }), later);
+    expect(repeat.first).toMatchObject({ callId: 'c-1', outcome: 'running' });
+    const settled = { ran: false, by: 'ann@example.com', reason: 'not paid', at: 50 };
+    const entries = [{ kind: 'effect', name: 'refund', key: 'c-2', until: 6_000 }];
+    expect(await store.ledger.settle('c-2', settled, event)).toMatchObject({ entries });
+    await end(store, 'c-1', 'succeeded');
+    expect([await store.ledger.prune(later), await store.ledger.prune(later)]).toEqual([2, 0]);
   });
 
   it('lets a person settle a call without its task as long as it counts', async () => {
