@@ -1,5 +1,5 @@
 // Kills daemons, connections and the database under load, and looks whether every promise was kept. `--gate` has the load
-// of a gate; `--hooks` kills real hooks, programs and the gate that they ask.
+// of a gate, `--bursts 1000` asks it that often for ten calls under a limit at once; `--hooks` kills real hooks, programs and the gate that they ask.
 import { parseArgs } from 'node:util';
 import type { StoreKind } from './crash/cluster.ts';
 import { runHookKills } from './crash/hook-kills.ts';
@@ -13,6 +13,7 @@ const { values } = parseArgs({
     'on-restart': { type: 'string', default: 'resume' },
     gate: { type: 'boolean', default: false },
     hooks: { type: 'boolean', default: false },
+    bursts: { type: 'string' },
   },
 });
 // What it waits for holds no process open.
@@ -26,7 +27,8 @@ const result = values.hooks
       store: values.store as StoreKind,
       rounds,
       seed,
-      kind: values.gate ? 'gate' : 'agent',
+      kind: values.gate || values.bursts ? 'gate' : 'agent',
+      ...(values.bursts === undefined ? {} : { bursts: Number(values.bursts) }),
       onRestart: values['on-restart'] === 'abandon' ? 'abandon' : 'resume',
       tell,
     });

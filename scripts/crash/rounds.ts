@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from '../../test/helpers/agent-client.ts';
 import { Chance } from '../../test/helpers/chance.ts';
+import { BurstLoad } from './burst-load.ts';
 import { Cluster, type ClusterOptions, killPoints } from './cluster.ts';
 import { HoldLoad } from './hold-load.ts';
 import { brokenInvariants } from './invariants.ts';
@@ -8,6 +9,8 @@ import { Load } from './load.ts';
 
 export interface RoundsOptions extends ClusterOptions {
   rounds: number;
+  /** Bursts of ten calls at a gate; faults happen until all of them are answered, regardless of `rounds`. */
+  bursts?: number;
   /** The source of every random choice, so that a run can be repeated. */
   seed: number;
   /** Receives each fault. */
@@ -35,6 +38,7 @@ export interface RoundsResult {
 /** Puts a cluster under load through a number of faults and looks at what is left. */
 export async function runRounds({
   rounds,
+  bursts,
   seed,
   tell = () => undefined,
   ...options
@@ -43,9 +47,15 @@ export async function runRounds({
   const random = () => chance.next();
   const cluster = await Cluster.start(options);
   try {
-    const load = loadOf(cluster, options.kind, random);
+    const load =
+      bursts === undefined ? loadOf(cluster, options.kind, random) : new BurstLoad(cluster, random);
     load.start(12);
-    for (let round = 1; round <= rounds; round += 1) {
+    const isOver = (round: number) =>
+      load instanceof BurstLoad ? load.done >= (bursts ?? 0) : round > rounds;
+    let round = 1;
+    for (; !isOver(round); round += 1) {
+      // Bursts need time between two faults.
+      if (bursts !== undefined) await wait(random() * 4_000);
       // Alone, a daemon that is back has to have something to lose.
       await wait((cluster.server === null ? 700 : 50) + random() * 400);
       const fault = faultOf(cluster, random);
@@ -57,7 +67,7 @@ export async function runRounds({
     await settle(cluster);
     const broken = [...cluster.fallen, ...(await brokenInvariants(cluster, load))];
     return {
-      faults: rounds,
+      faults: round - 1,
       accepted: load instanceof Load ? load.accepted.size : load.known.size,
       decisions: load.decisions.length,
       runs: load instanceof Load ? cluster.paid.length : load.handedOut,
