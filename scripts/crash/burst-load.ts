@@ -57,9 +57,9 @@ export class BurstLoad extends Crowd {
     const signal = AbortSignal.timeout(10_000);
     const headers = { 'content-type': 'application/json' };
     const asked = agent.request('POST', '/holds', { body, headers, signal });
-    const { status, body: hold } = await asked.catch(() => ({ status: 0, body: {} }));
-    if (status !== 200) return undefined;
-    const { hold_id: id, status: answer } = hold as { hold_id: string; status: string };
+    const answered = await asked.catch(() => null);
+    if (answered?.status !== 200) return undefined;
+    const { hold_id: id, status: answer } = answered.body as { hold_id: string; status: string };
     this.known.add(id);
     if (answer !== 'allowed') return false;
     if (this.random() < 0.7) {

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { addValue, countValue, hashValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { AuditBundleOptions } from './audit-bundle.ts';
+import type { AuditDecisionsOptions } from './audit-decisions.ts';
 import type { AuditExportOptions } from './audit-export.ts';
 import type { AuditKeysOptions } from './audit-keys.ts';
 import type { AuditTailOptions } from './audit-tail.ts';
@@ -12,7 +13,7 @@ function timeOption(events: string): string {
   return `${events}: RFC 3339, or a duration such as 7d for that long ago`;
 }
 
-/** Defines `audit verify`, `audit keys`, `audit tail`, `audit export` and `audit bundle`. */
+/** Defines `audit verify`, `audit keys`, `audit tail`, `audit decisions`, `audit export` and `audit bundle`. */
 export function auditCommand(session: Session): Command {
   const audit = new Command('audit').description('check and read the audit log');
   audit
@@ -67,6 +68,22 @@ export function auditCommand(session: Session): Command {
     .action(async (options: AuditTailOptions) => {
       const { auditTail } = await import('./audit-tail.ts');
       await auditTail(session, options);
+    });
+  audit
+    .command('decisions')
+    .description('list who decided on which call, and what came of it; tasks and holds')
+    .option('--from <time>', timeOption('decisions from this time on'))
+    .option('--to <time>', timeOption('decisions up to this time'))
+    .option('--person <name>', 'only decisions or requests of this person')
+    .option('--tool <name>', 'only calls of this tool')
+    .option('--task <id>', 'only calls of this task or hold')
+    .option('--dir <dir>', 'the folder of an agent (default: this one, then the one that runs)')
+    .option('--file <file>', "a log file (default: the agent's own)")
+    .option('--csv', 'as CSV, with all columns')
+    .option('-o, --output <file>', 'CSV to a new file, readable by its owner alone')
+    .action(async (options: AuditDecisionsOptions) => {
+      const { auditDecisions } = await import('./audit-decisions.ts');
+      await auditDecisions(session, options);
     });
   audit
     .command('export')

@@ -4,6 +4,7 @@ export { type Capture, type CaptureSettings, createCapture, longestCapture } fro
 export { checkpoint, GENESIS, type Standing } from './chain-format.ts';
 export { chainLine } from './chain-line.ts';
 export { csvHeader, csvLine } from './csv-line.ts';
+export { type DecidedCall, decisionCsv, decisionsOf, isDecision } from './decided-calls.ts';
 export { egressWords } from './egress-words.ts';
 export { type ExportedLine, type ExportSummary, exportTask, type TakeLine } from './export-task.ts';
 export { findLines } from './find-lines.ts';

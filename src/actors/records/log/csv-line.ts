@@ -7,14 +7,14 @@ const columns = [
   ...['entity_type', 'trace_id', 'span_id', 'fields', 'prev_hash', 'kid', 'sig'],
 ];
 
-/** The header of the log as CSV, with its line break. */
-export const csvHeader = `${columns.join(',')}\r\n`;
-
 /**
  * Where a spreadsheet would begin a formula: at the start of a cell, after blanks and invisible characters. A spreadsheet
  * whose separator is `;` or a tab also splits within quotes, since they do not stand at the start of its cell.
  */
 const formula = /(?=[=+\-@＝＋－＠﹦﹢﹣﹫−])(?<=(?:^|[;\t\r\n])[\s\p{C}"]*)/gu;
+
+/** The header of the log as CSV, with its line break. */
+export const csvHeader = csvRow(columns);
 
 /**
  * Converts a line of the log to a row of CSV (RFC 4180) with its line break; `fields` is one column of JSON. A string that
@@ -22,7 +22,12 @@ const formula = /(?=[=+\-@＝＋－＠﹦﹢﹣﹫−])(?<=(?:^|[;\t\r\n])[\s\p{
  */
 export function csvLine(line: Uint8Array): string {
   const event = recordedEvent(line);
-  return event === null ? '' : `${columns.map((name) => cell(event[name])).join(',')}\r\n`;
+  return event === null ? '' : csvRow(columns.map((name) => event[name]));
+}
+
+/** Returns a row of CSV with its line break; values that are no strings are JSON, and an absent one is an empty cell. */
+export function csvRow(values: readonly unknown[]): string {
+  return `${values.map(cell).join(',')}\r\n`;
 }
 
 function cell(value: unknown): string {
