@@ -1,5 +1,10 @@
-import type { AuditEvent } from '../actors/ports/audit-event.ts';
-import type { KeyStanding, OutcomePage, OutcomeQuery, Settlement } from '../actors/ports/ledger.ts';
+import type {
+  KeyStanding,
+  OutcomePage,
+  OutcomeQuery,
+  Settlement,
+  StatementEvent,
+} from '../actors/ports/ledger.ts';
 import type { PushTarget, PushTargets } from '../actors/ports/push.ts';
 import { SystemError, uncheckedMember } from '../actors/system-error.ts';
 import type {
@@ -181,7 +186,7 @@ export class CallerTasks {
   }
 
   /** Stores the statement of a person on a call whose outcome nobody knows, with its event. */
-  settle(callId: string, settled: Settlement, event: AuditEvent) {
+  settle(callId: string, settled: Settlement, event: StatementEvent) {
     return this.#system.limits.settle(callId, settled, event);
   }
 

@@ -22,6 +22,9 @@ export interface KeyStanding extends LimitStanding {
 /** The statement of a person on a call whose outcome nobody knows. */
 export type Settlement = NonNullable<OpenOutcome['settled']>;
 
+/** The event of a statement without what the ledger has of the call: its envelope, and how the person is known. */
+export type StatementEvent = Omit<AuditEvent, 'event' | 'task_id'>;
+
 /** Which calls without a known outcome to list. */
 export interface OutcomeQuery {
   limit: number;
@@ -68,7 +71,7 @@ export interface Ledger {
   settle(
     callId: string,
     settled: Settlement,
-    event: AuditEvent,
+    event: StatementEvent,
   ): Promise<OpenOutcome | 'unknown' | 'settled'>;
 }
 

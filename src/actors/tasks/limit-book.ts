@@ -1,8 +1,13 @@
 import type { OpenOutcome } from '../../machines/domain/ledger.ts';
 import type { Policies } from '../governance/governance.ts';
-import type { AuditEvent } from '../ports/audit-event.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { KeyStanding, OutcomePage, OutcomeQuery, Settlement } from '../ports/ledger.ts';
+import type {
+  KeyStanding,
+  OutcomePage,
+  OutcomeQuery,
+  Settlement,
+  StatementEvent,
+} from '../ports/ledger.ts';
 import type { TaskStore } from '../records/records.ts';
 
 export interface LimitBookPorts {
@@ -47,7 +52,7 @@ export class LimitBook {
   }
 
   /** Stores the statement of a person on a call, with its event in the log. */
-  settle(callId: string, settled: Settlement, event: AuditEvent) {
+  settle(callId: string, settled: Settlement, event: StatementEvent) {
     return this.#ports.store.ledger.settle(callId, settled, event);
   }
 }

@@ -12,7 +12,6 @@ import { Problem, refusal } from '../wire/problem.ts';
 import { readOutcomePage } from '../wire/query.ts';
 import { type EnvelopePorts, requestEnvelope } from '../wire/request-envelope.ts';
 import {
-  limitsOf,
   outcome,
   outcomePage,
   presentOutcome,
@@ -89,18 +88,8 @@ function outcomesSettle(ports: EnvelopePorts) {
     }
     if (found.settled !== undefined) throw settledBefore(found);
     const settled: Settlement = { ran, by, reason, at: ports.clock.now() };
-    const event = {
-      ...requestEnvelope(ports, state, caller),
-      task_id: found.taskId,
-      event: 'limit_settled',
-      fields: {
-        ...{ call_id: callId, tool: found.tool, args_sha256: found.argsSha256 },
-        ...{ ran, by, reason, ...vouched },
-        limits: limitsOf(found.entries),
-        effects: found.entries.flatMap((one) => (one.kind === 'effect' ? [one.key] : [])),
-        ...(caller === null ? {} : { provider: caller.provider, user_id: caller.userId }),
-      },
-    };
+    const person = caller === null ? {} : { provider: caller.provider, user_id: caller.userId };
+    const event = { ...requestEnvelope(ports, state, caller), fields: { ...vouched, ...person } };
     const answer = await state.tasks.settle(callId, settled, event);
     if (answer === 'unknown') throw unknownOutcome();
     if (answer === 'settled') {

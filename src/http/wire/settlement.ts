@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { decimalJson } from '../../machines/decimal-words.ts';
-import type { LedgerEntry, OpenOutcome } from '../../machines/domain/ledger.ts';
-import { requesterJson } from '../../machines/governance/limit-json.ts';
+import type { OpenOutcome } from '../../machines/domain/ledger.ts';
+import { effectsOf, limitsOf, requesterJson } from '../../machines/governance/limit-json.ts';
 import type { JsonObject } from '../../machines/json.ts';
 import { digest } from './deferral.ts';
 import { amount } from './limit.ts';
@@ -78,16 +77,9 @@ export function presentOutcome(one: OpenOutcome): z.input<typeof outcome> {
     requested_by: requesterJson(by),
     at: timestamp(at),
     limits: limitsOf(entries),
-    effects: entries.flatMap((entry) => (entry.kind === 'effect' ? [entry.key] : [])),
+    effects: effectsOf(entries),
     settled: settled === undefined ? null : { ...settled, at: timestamp(settled.at) },
   };
-}
-
-/** Returns what entries of the ledger add to limits. */
-export function limitsOf(entries: readonly LedgerEntry[]) {
-  return entries.flatMap((entry) =>
-    entry.kind === 'limit' ? [{ name: entry.name, amount: decimalJson(entry.amount) }] : [],
-  );
 }
 
 /** Returns the refusal of a statement on a call that a person settled earlier. */

@@ -1,6 +1,7 @@
 import { decimalJson } from '../decimal-words.ts';
 import type {
   FirstEffect,
+  LedgerEntry,
   LimitPeriod,
   LimitStanding,
   MeasuredLimit,
@@ -101,6 +102,30 @@ export function boundsJson({
   return {
     ...(limits === undefined ? {} : { limits: limits.map(measuredLimitJson) }),
     ...(first === undefined ? {} : { first: firstEffectJson(first) }),
+  };
+}
+
+/** Formats what entries of the ledger add to limits. */
+export function limitsOf(entries: readonly LedgerEntry[]): { name: string; amount: Amount }[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'limit' ? [{ name: entry.name, amount: decimalJson(entry.amount) }] : [],
+  );
+}
+
+/** Returns the effects among entries of the ledger. */
+export function effectsOf(entries: readonly LedgerEntry[]): string[] {
+  return entries.flatMap((entry) => (entry.kind === 'effect' ? [entry.key] : []));
+}
+
+/** Returns the fields of the event of a statement on a call. */
+export function settledFields(
+  { callId, tool, argsSha256, entries }: OpenOutcome,
+  { ran, by, reason }: NonNullable<OpenOutcome['settled']>,
+) {
+  return {
+    ...{ call_id: callId, tool, args_sha256: argsSha256, ran, by, reason },
+    limits: limitsOf(entries),
+    effects: effectsOf(entries),
   };
 }
 

@@ -86,7 +86,7 @@ describe('an earlier call with an unknown outcome', () => {
       [
         'call-0',
         { ran: false, by: 'tool:find_refund', reason: 'find_refund answered ran: false', at: 0 },
-        { event: 'limit_settled', task_id: 'task-0', fields: { ran: false, method: 'reconcile' } },
+        { agent: 'a', ts: '1970-01-01T00:00:00.000Z', fields: { method: 'reconcile' } },
       ],
     ]);
   });

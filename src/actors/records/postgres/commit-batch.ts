@@ -1,6 +1,6 @@
 import type { TaskState } from '../../../machines/domain/task.ts';
 import type { AuditEvent } from '../../ports/audit-event.ts';
-import type { Ledger, Settlement } from '../../ports/ledger.ts';
+import type { Ledger, Settlement, StatementEvent } from '../../ports/ledger.ts';
 import type { LineSigner } from '../log/line-signer.ts';
 import type { LedgerRow } from '../store/ledger-rows.ts';
 import type { TaskWrite } from '../store/task-store.ts';
@@ -22,7 +22,7 @@ export interface Batch {
 export interface Settling {
   callId: string;
   settled: Settlement;
-  event: AuditEvent;
+  event: StatementEvent;
   result: Awaited<ReturnType<Ledger['settle']>>;
 }
 

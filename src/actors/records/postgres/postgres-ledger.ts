@@ -2,7 +2,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { OpenOutcome } from '../../../machines/domain/ledger.ts';
 import type { ToolCall } from '../../../machines/domain/task.ts';
 import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
-import type { AuditEvent } from '../../ports/audit-event.ts';
 import {
   type KeyStanding,
   type KnownLimit,
@@ -12,6 +11,7 @@ import {
   type OutcomeQuery,
   pendingTime,
   type Settlement,
+  type StatementEvent,
 } from '../../ports/ledger.ts';
 import {
   equalOf,
@@ -146,7 +146,7 @@ export class PostgresLedger implements Ledger {
     return outcomeIn(await this.#database.query<LedgerRow>(sql, [callId]));
   }
 
-  settle(callId: string, settled: Settlement, event: AuditEvent) {
+  settle(callId: string, settled: Settlement, event: StatementEvent) {
     return this.#queue.settle({ callId, settled, event, result: 'unknown' });
   }
 

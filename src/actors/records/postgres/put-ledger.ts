@@ -1,4 +1,5 @@
 import type { LedgerChange } from '../../../machines/domain/ledger.ts';
+import type { AuditEvent } from '../../ports/audit-event.ts';
 import {
   entryId,
   isEntry,
@@ -11,6 +12,7 @@ import {
   settledBefore,
   settledRow,
 } from '../store/ledger-rows.ts';
+import { settledEvent } from '../store/settled-event.ts';
 import type { TaskChange } from '../store/task-rows.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import { exactly, type Settling, type Statement } from './commit-batch.ts';
@@ -132,13 +134,20 @@ export function insertRows(rows: readonly LedgerRow[], endsAt = 'NULL'): Stateme
 /** Returns the statements that store the statements of people, with the events of those that count. */
 export function settleCalls(settlings: readonly Settling[], rows: readonly LedgerRow[]) {
   const done = new Set<string>();
+  const events: AuditEvent[] = [];
   const counting = settlings.filter((settling) => {
-    const { callId, settled } = settling;
+    const { callId, settled, event } = settling;
     const own = rows.filter((row) => row.call_id === callId);
     const before = done.has(callId) ? 'settled' : settledBefore(own);
     done.add(callId);
-    settling.result = before ?? openOutcomeOf(settledRow(own, settled), own.filter(isEntry));
-    return before === null;
+    if (before !== null) {
+      settling.result = before;
+      return false;
+    }
+    const outcome = openOutcomeOf(settledRow(own, settled), own.filter(isEntry));
+    settling.result = outcome;
+    events.push(settledEvent(event, outcome, settled));
+    return true;
   });
   const statements = counting.flatMap(({ callId, settled }): Statement[] => [
     {
@@ -156,5 +165,5 @@ export function settleCalls(settlings: readonly Settling[], rows: readonly Ledge
       ),
     ]),
   ]);
-  return { statements, events: counting.map(({ event }) => event) };
+  return { statements, events };
 }

@@ -17,6 +17,7 @@ import {
   type OutcomePage,
   type OutcomeQuery,
   type Settlement,
+  type StatementEvent,
 } from '../../ports/ledger.ts';
 import {
   effectiveStates,
@@ -47,6 +48,7 @@ import {
 import { CountedTimes } from '../store/limit-period.ts';
 import { type LimitTotals, measureCall } from '../store/measure-call.ts';
 import { PendingReservations } from '../store/pending-reservations.ts';
+import { settledEvent } from '../store/settled-event.ts';
 import type { TaskChange } from '../store/task-rows.ts';
 import { LimitCounters } from './limit-counters.ts';
 
@@ -139,7 +141,7 @@ export class SqliteLedger implements Ledger {
   async settle(
     callId: string,
     settled: Settlement,
-    event: AuditEvent,
+    event: StatementEvent,
   ): Promise<OpenOutcome | 'unknown' | 'settled'> {
     const known = settledBefore(this.#rowsOf(callId));
     if (known !== null) return known;
@@ -147,8 +149,13 @@ export class SqliteLedger implements Ledger {
     await this.commitWith(() => {
       const rows = this.#rowsOf(callId);
       const before = settledBefore(rows);
-      result = before ?? this.#settle(rows, settled);
-      return before === null ? [event] : [];
+      if (before !== null) {
+        result = before;
+        return [];
+      }
+      const outcome = this.#settle(rows, settled);
+      result = outcome;
+      return [settledEvent(event, outcome, settled)];
     });
     return result;
   }

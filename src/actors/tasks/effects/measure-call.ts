@@ -1,13 +1,12 @@
-import { type FirstEffect, settledBy } from '../../../machines/domain/ledger.ts';
+import { settledBy } from '../../../machines/domain/ledger.ts';
 import { isJoinable } from '../../../machines/governance/bounded.ts';
 import type { Measured, MeasureInput } from '../../../machines/governance/bounds.ts';
 import { isJsonObject, type JsonObject } from '../../../machines/json.ts';
 import { deadline } from '../../deadline.ts';
-import type { AuditEvent } from '../../ports/audit-event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ToolOutbound } from '../../ports/egress.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { Ledger, Settlement } from '../../ports/ledger.ts';
+import type { Ledger } from '../../ports/ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Tool } from '../../ports/tool.ts';
 import type { AgentEntity } from '../../records/records.ts';
@@ -36,7 +35,7 @@ const reconcileWithin = 30_000;
  * call with an unknown outcome is settled first by the tool that can find out.
  */
 export function createMeasure(ports: MeasurePorts) {
-  const { ledger, clock } = ports;
+  const { ledger, clock, envelope } = ports;
   return async (asked: MeasureInput, signal: AbortSignal): Promise<Measured> => {
     for (let isReconciled = false; ; ) {
       const measured = await ledger.measure(asked, clock.now());
@@ -52,7 +51,9 @@ export function createMeasure(ports: MeasurePorts) {
         if (ran === null) return measured;
         const reason = `${reconcile} answered ran: ${ran}`;
         const settled = { ran, by: settledBy(reconcile), reason, at: clock.now() };
-        await ledger.settle(first.callId, settled, settledEvent(ports, first, settled));
+        const ts = new Date(clock.now()).toISOString();
+        const fields = { method: 'reconcile' };
+        await ledger.settle(first.callId, settled, { ...envelope, ts, fields });
       } else if (asked.joins && first.outcome === 'running' && isJoinable(asked, first)) {
         await rest(lookEvery, clock, signal);
         signal.throwIfAborted();
@@ -61,17 +62,6 @@ export function createMeasure(ports: MeasurePorts) {
       }
     }
   };
-}
-
-function settledEvent(
-  { envelope, clock }: MeasurePorts,
-  { taskId, callId, argsSha256, key }: FirstEffect,
-  { ran, by, reason }: Settlement,
-): AuditEvent {
-  const ts = new Date(clock.now()).toISOString();
-  const call = { call_id: callId, args_sha256: argsSha256 };
-  const fields = { ...call, ran, by, reason, method: 'reconcile', effects: [key] };
-  return { ...envelope, ts, task_id: taskId, event: 'limit_settled', fields };
 }
 
 /** Returns whether the earlier call ran, by the tool that finds out; `null` if it gives no answer. */

@@ -271,7 +271,7 @@ class Story {
     const known = this.#outcomes.get(id);
     const isOpen = known === 'unknown' || own.some(({ state }) => state === 'failed');
     const settled = { ran, by: 'ann', reason: 'r', at: 1 };
-    const event = { event: 'limit_settled', ts: '2026-07-01T09:00:00.000Z' };
+    const event = { ts: '2026-07-01T09:00:00.000Z' };
     const result = await this.#store.ledger.settle(id, settled, event);
     const answer = known === 'settled' ? known : isOpen ? id : 'unknown';
     expect(typeof result === 'string' ? result : result.callId).toBe(answer);

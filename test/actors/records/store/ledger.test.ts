@@ -9,7 +9,7 @@ const refunds = { name: 'refunds', period: day, max: '5000' };
 const standing = { name: 'refunds', by: { caller: 'rita' }, period: day, max: '5000' };
 const key = '{"caller":"rita"}';
 const requester = { provider: 'sso', userId: 'rita' };
-const event = { event: 'limit_settled', ts: '2026-07-01T09:00:00.000Z' };
+const event = { ts: '2026-07-01T09:00:00.000Z', fields: { method: 'runtime_token' } };
 
 describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
   it('lets as many of ten calls at once run as the limit has room for, also after a restart', async () => {
@@ -152,7 +152,16 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     const settled = await ledger.outcomes({ limit: 9, isOpen: false });
     expect(settled.outcomes.map(({ callId }) => callId)).toEqual(['c-4', 'c-3', 'c-1']);
     const events = (await place.lines()).filter((line) => line.event === 'limit_settled');
-    expect(events).toHaveLength(3);
+    expect(events).toMatchObject(
+      [open(4), open(3), open(1)].map(({ taskId, callId, argsSha256 }, n) => ({
+        task_id: taskId,
+        fields: {
+          ...{ call_id: callId, tool: 'refund', args_sha256: argsSha256, ran: n === 1 },
+          ...{ by: 'ann@example.com', reason: n === 1 ? 'paid' : 'not paid' },
+          ...{ limits: [{ name: 'refunds', amount: 0.1 }], effects: [], method: 'runtime_token' },
+        },
+      })),
+    );
     // The program reports later that the call did run.
     await end(store, 'c-4', 'succeeded', 3);
     expect(await ledger.standings([refunds], 9)).toMatchObject([{ used: '0.3' }]);
