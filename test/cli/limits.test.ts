@@ -10,6 +10,9 @@ import { holdpointHere } from './command-here.ts';
 const statement = { ran: false, by: 'ann', reason: 'not at the bank', at: 3_000 };
 const open = presentOutcome(anOpenOutcome());
 const settled = presentOutcome(anOpenOutcome({ settled: statement }));
+const contradicted = presentOutcome(
+  anOpenOutcome({ callId: 'call-2', settled: { ...statement, contradictedAt: 4_000 } }),
+);
 
 const answers: Record<string, [status: number, body: object]> = {
   'GET /limits': [200, { limits: [limitJson(aMeasuredLimit())] }],
@@ -18,7 +21,7 @@ const answers: Record<string, [status: number, body: object]> = {
     200,
     { outcomes: [{ ...open, call_id: 'call-2', requested_by: null }] },
   ],
-  'GET /limits/settlements?state=settled&limit=500': [200, { outcomes: [settled] }],
+  'GET /limits/settlements?state=settled&limit=500': [200, { outcomes: [settled, contradicted] }],
   'POST /limits/settlements': [200, settled],
 };
 
@@ -66,7 +69,9 @@ call-2  issue_refund  task t-1  ${at}  by an anonymous caller
 `,
     );
     expect((await run(['limits', 'unknown', '--settled'])).stdout).toBe(
-      `call-1  issue_refund  task t-1  ${at}  by rita@example.com: did not run, says ann: not at the bank\n`,
+      `call-1  issue_refund  task t-1  ${at}  by rita@example.com: did not run, says ann: not at the bank
+call-2  issue_refund  task t-1  ${at}  by rita@example.com: did not run, says ann: not at the bank; reported as succeeded 1970-01-01T00:00:04.000Z
+`,
     );
     const { stdout } = await run(['limits', 'unknown', '--json']);
     expect(JSON.parse(stdout).outcomes).toHaveLength(2);

@@ -207,6 +207,34 @@ describe('a call whose outcome nobody knows', () => {
     expect((await pay(ann, 100, 'A-1')).status).toBe('allowed');
   });
 
+  it('counts again if its program reports a success after a person stated that it did not run', async () => {
+    const agent = await startTestAgent(settings(signIn));
+    const [ann, operator] = [agent.as(tokenOf('ann')), agent.as(agent.token)];
+    const { hold_id: id, receipt } = await pay(ann, 70, 'A-1');
+    const [call] = await unknown(operator, 1);
+    const body = { call_id: call.call_id, ran: false, reason };
+    // Nobody is named, as for a decision without a list of approvers.
+    expect((await operator.post('/limits/settlements', body)).body.settled.by).toBe('unknown');
+    await report(ann, id);
+    const { outcomes } = (await operator.get('/limits/settlements?state=settled')).body;
+    const stated = { ran: false, by: 'unknown', reason, at: expect.any(String) };
+    expect(outcomes).toEqual([
+      { ...call, settled: { ...stated, contradicted_at: expect.any(String) } },
+    ]);
+    expect(await limitOf(operator, 'a_day')).toMatchObject([{ used: 70, left: 30 }]);
+    const lines = agent.audit().filter(({ event }) => event === 'limit_settled');
+    expect(lines.map(({ fields }) => fields)).toMatchObject([
+      { ran: false, by: 'unknown', method: 'runtime_token', vouched_by: 'nobody' },
+      {
+        ...{ call_id: call.call_id, tool: 'pay', ran: true, by: 'tool:pay' },
+        ...{ method: 'late_outcome', contradicts: { ran: false, by: 'unknown' } },
+      },
+    ]);
+    expect(decodeJwt(String((await ann.get(receipt)).body))).toMatchObject({
+      settled: { ran: true, by: 'tool:pay', method: 'late_outcome' },
+    });
+  });
+
   it('is settled by no caller, listed for its own, and paged', async () => {
     const agent = await startTestAgent(settings(signIn));
     const [ann, bob, operator] = [

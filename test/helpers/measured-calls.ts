@@ -57,11 +57,11 @@ export function end(
   store: TaskStore,
   id: string,
   outcome: 'succeeded' | 'failed' | 'not_run' | 'unknown',
-  revision = 2,
+  { revision = 2, wasUnknown = false } = {},
 ): Promise<void> {
-  const argsSha256 = 'a'.repeat(64);
-  const ended = { type: 'ended', callId: id, tool: 'refund', argsSha256, end: outcome } as const;
-  return save(store, id, revision, [ended]);
+  const call = { callId: id, tool: 'refund', argsSha256: 'a'.repeat(64) };
+  const late = wasUnknown ? ({ wasUnknown } as const) : {};
+  return save(store, id, revision, [{ type: 'ended', ...call, end: outcome, ...late }]);
 }
 
 function save(

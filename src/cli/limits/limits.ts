@@ -105,7 +105,9 @@ function lineOf({ call_id, task_id, tool, at, requested_by, settled }: Outcome):
   const call = `${call_id}  ${tool}  task ${task_id}  ${at}  by ${firstRequester(requested_by ?? null)}`;
   if (settled === null || settled === undefined) return call;
   const said = settled.ran === true ? 'ran' : 'did not run';
-  return `${call}: ${said}, says ${settled.by ?? 'unknown'}: ${settled.reason ?? ''}`;
+  const { by = 'unknown', reason = '', contradicted_at: late } = settled;
+  const contradicted = late === undefined ? '' : `; reported as succeeded ${late}`;
+  return `${call}: ${said}, says ${by}: ${reason}${contradicted}`;
 }
 
 function misused(message: string): CliError {

@@ -14,6 +14,11 @@ const statement = z
     by: z.string().describe('The person who said so.'),
     reason: z.string(),
     at: time,
+    contradicted_at: time
+      .describe(
+        'When the call was reported as succeeded although it did not run according to this.',
+      )
+      .exactOptional(),
   })
   .meta({ id: 'Settlement', description: 'The statement of a person on a call.' });
 
@@ -78,7 +83,18 @@ export function presentOutcome(one: OpenOutcome): z.input<typeof outcome> {
     at: timestamp(at),
     limits: limitsOf(entries),
     effects: effectsOf(entries),
-    settled: settled === undefined ? null : { ...settled, at: timestamp(settled.at) },
+    settled: settled === undefined ? null : presentStatement(settled),
+  };
+}
+
+function presentStatement({
+  contradictedAt,
+  at,
+  ...stated
+}: NonNullable<OpenOutcome['settled']>): z.output<typeof statement> {
+  return {
+    ...{ ...stated, at: timestamp(at) },
+    ...(contradictedAt === undefined ? {} : { contradicted_at: timestamp(contradictedAt) }),
   };
 }
 
@@ -89,6 +105,6 @@ export function settledBefore({ settled }: OpenOutcome): Problem {
   }
   const said = settled.ran ? 'that it ran' : 'that it did not run';
   const at = timestamp(settled.at);
-  const more: JsonObject = { settled: { ...settled, at } };
+  const more: JsonObject = { settled: presentStatement(settled) };
   return new Problem('outcome_settled', `${settled.by} settled the call at ${at}: ${said}`, more);
 }

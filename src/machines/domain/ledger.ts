@@ -80,6 +80,8 @@ export type LedgerChange =
       tool: string;
       argsSha256: string;
       end: LedgerEnd;
+      /** Present if the outcome of the call was unknown before. */
+      wasUnknown?: true;
       /** Its result, for later calls that join it. */
       result?: string;
     };
@@ -95,8 +97,11 @@ export interface OpenOutcome {
   requester: FirstEffect['requester'];
   /** The limits and effects that it counts for. */
   entries: readonly LedgerEntry[];
-  /** The statement of a person; absent while nobody knows. */
-  settled?: { ran: boolean; by: string; reason: string; at: number };
+  /**
+   * The statement of a person; absent while nobody knows. `contradictedAt` is the time at which the call was reported as succeeded
+   * although it did not run according to the statement.
+   */
+  settled?: { ran: boolean; by: string; reason: string; at: number; contradictedAt?: number };
 }
 
 /** Returns the entries of limits, without that of the effect. */

@@ -64,7 +64,8 @@ function endedAs(
   wasUnknown: boolean,
 ): EndedCall[] {
   if (reserved === undefined && (end === 'succeeded' || end === 'failed') && !wasUnknown) return [];
-  return [{ type: 'ended', callId, tool, argsSha256, end }];
+  const late = wasUnknown ? { wasUnknown } : {};
+  return [{ type: 'ended', callId, tool, argsSha256, end, ...late }];
 }
 
 /** Adds the result of a call that later calls can join; not one that rules of a session must know by its labels. */

@@ -227,7 +227,13 @@ const holds = [
   }),
 ].map((one) => presentHold(one, { isTaken: true }));
 
-const statement = { ran: false, by: 'ann', reason: 'not at the bank', at: 3_000 };
+const statement = {
+  ran: false,
+  by: 'ann',
+  reason: 'not at the bank',
+  at: 3_000,
+  contradictedAt: 9_000,
+};
 const settledOutcome = anOpenOutcome({ settled: statement });
 
 /** Each schema with objects that its presenter made. */

@@ -86,7 +86,7 @@ describe('the changes of the ledger', () => {
       expect(ledgerChanges(running, lost)).toEqual([{ ...ended, end: 'unknown' }]);
       const late = account({ state: 'closed', outcome: { status: 'succeeded' } });
       expect(ledgerChanges(lost, version([ran({ outcome: 'succeeded' })], null, late))).toEqual([
-        { ...ended, end: 'succeeded' },
+        { ...ended, end: 'succeeded', wasUnknown: true },
       ]);
     });
 

@@ -2,6 +2,7 @@ import type { QueryResult } from 'pg';
 import { isFinal, type Task, type TaskState } from '../../../machines/domain/task.ts';
 import { codeOf } from '../../../machines/error-code.ts';
 import type { LedgerRow } from '../store/ledger-rows.ts';
+import { contradictions, lateSuccesses } from '../store/settled-event.ts';
 import { briefColumns, rowOf, type TaskRow, taskOf } from '../store/task-row.ts';
 import { ConflictError, type TaskWrite, UnreservedError } from '../store/task-store.ts';
 import { waitedIn } from '../store/waited-in.ts';
@@ -83,6 +84,8 @@ export class CommitWriter {
   /** Returns what is known about the state before a batch; `null` if that is not all it needs. */
   #groundOf({ writes, settlings }: Batch): Ground | null {
     if (this.#head === null || settlings.length > 0) return null;
+    // Statements of people on these calls are read.
+    if (writes.some(({ change }) => lateSuccesses(change).length > 0)) return null;
     const before = new Map<string, Before>();
     for (const { change } of writes) {
       if (change.expected === 0) continue;
@@ -128,6 +131,8 @@ export class CommitWriter {
 
   async #prepare(batch: Batch, ground: Ground, isRead: boolean): Promise<Prepared> {
     const { ledger } = ground;
+    const rows = ledger ?? [];
+    const rowsOfCall = (callId: string) => rows.filter((row) => row.call_id === callId);
     const isHeld = ({ change }: TaskWrite) => ledger === null || isReserved(change, ledger);
     const free = batch.writes.filter(
       (write) =>
@@ -137,7 +142,11 @@ export class CommitWriter {
     const taken = takenMessages(free, ground.ledTo);
     const writes = free
       .filter(({ change }) => !taken.has(change.task.id))
-      .map((write) => ({ ...write, ...rowOf(write.change) }));
+      .map((write) => ({
+        ...write,
+        ...rowOf(write.change),
+        events: [...write.events, ...contradictions(write, rowsOfCall)],
+      }));
     const written = new Set(writes.map(({ change }) => change.task.id));
     const refused = new Map(
       batch.writes
@@ -145,7 +154,7 @@ export class CommitWriter {
         .map((write) => [write.change.task.id, refusalOf(write.change.task.id, isHeld(write))]),
     );
     const jobs = jobsOf(writes, ground.before);
-    const settling = settleCalls(batch.settlings, ledger ?? []);
+    const settling = settleCalls(batch.settlings, rows);
     const events = [...batch.events, ...settling.events];
     const log = appendLog(
       { ...batch, events, writes },
@@ -157,8 +166,9 @@ export class CommitWriter {
       log.first,
       ...putTasks(writes),
       ...putParts(writes, ground.before),
-      ...putLedger(writes),
+      // A call that succeeds in the same commit counts, also against a statement.
       ...settling.statements,
+      ...putLedger(writes, rows),
       ...(await this.jobs.statements(jobs, isRead)),
       log.last,
     ];

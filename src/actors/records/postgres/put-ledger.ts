@@ -12,7 +12,7 @@ import {
   settledBefore,
   settledRow,
 } from '../store/ledger-rows.ts';
-import { settledEvent } from '../store/settled-event.ts';
+import { contradicted, lateSuccesses, settledEvent } from '../store/settled-event.ts';
 import type { TaskChange } from '../store/task-rows.ts';
 import type { TaskWrite } from '../store/task-store.ts';
 import { exactly, type Settling, type Statement } from './commit-batch.ts';
@@ -26,7 +26,7 @@ export const ledgerRecord = ledgerColumns
   .map((name) => `${name} ${name === 'at' || name === 'until' ? 'bigint' : 'text'}`)
   .join(', ');
 
-/** Returns the calls whose rows a commit has to read: those that start, and those that a person settles. */
+/** Returns the calls whose rows a commit has to read: those that start or succeed late, and those that a person settles. */
 export function callsToLock(
   writes: readonly TaskWrite[],
   settlings: readonly Settling[],
@@ -34,7 +34,8 @@ export function callsToLock(
   const started = writes.flatMap(({ change }) =>
     startsOf(change).flatMap(({ callId, entries }) => (entries.length === 0 ? [] : [callId])),
   );
-  return [...started, ...settlings.map(({ callId }) => callId)];
+  const late = writes.flatMap(({ change }) => lateSuccesses(change));
+  return [...started, ...late, ...settlings.map(({ callId }) => callId)];
 }
 
 /** Keeps the rows of these calls from being deleted or settled by another daemon until the commit. */
@@ -49,8 +50,8 @@ export function isReserved(change: TaskChange, rows: readonly LedgerRow[]): bool
   });
 }
 
-/** Returns the statements that write what changes of tasks change in the ledger. */
-export function putLedger(writes: readonly TaskWrite[]): Statement[] {
+/** Returns the statements that write what changes of tasks change in the ledger; `rows` are those of late successes. */
+export function putLedger(writes: readonly TaskWrite[], rows: readonly LedgerRow[]): Statement[] {
   const started = writes.flatMap(({ change }) => startsOf(change).flatMap(startedRows));
   const ended = writes.flatMap(({ change }) => endsOf(change));
   const ran = writes.flatMap(({ change }) =>
@@ -62,7 +63,17 @@ export function putLedger(writes: readonly TaskWrite[]): Statement[] {
       ? []
       : [exactly({ text: start, values: [parameterOf(started)] }, started.length)]),
     ...(ended.length === 0 ? [] : endAll(ended)),
+    ...writes.flatMap(({ change }) => contradict(change, rows)),
   ];
+}
+
+function contradict(change: TaskChange, rows: readonly LedgerRow[]): Statement[] {
+  return lateSuccesses(change).flatMap((callId) => {
+    const own = rows.filter((row) => row.call_id === callId);
+    const statement = contradicted(own, change.task.changedAt);
+    const text = `UPDATE ledger SET settled = $2 WHERE call_id = $1 AND kind = 'outcome'`;
+    return statement === null ? [] : [{ text, values: [callId, JSON.stringify(statement)] }];
+  });
 }
 
 function startsOf({ ledger = [] }: TaskChange): Started[] {

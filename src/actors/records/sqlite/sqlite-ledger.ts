@@ -48,8 +48,14 @@ import {
 import { CountedTimes } from '../store/limit-period.ts';
 import { type LimitTotals, measureCall } from '../store/measure-call.ts';
 import { PendingReservations } from '../store/pending-reservations.ts';
-import { settledEvent } from '../store/settled-event.ts';
+import {
+  contradicted,
+  contradictions,
+  isLateSuccess,
+  settledEvent,
+} from '../store/settled-event.ts';
 import type { TaskChange } from '../store/task-rows.ts';
+import type { TaskWrite } from '../store/task-store.ts';
 import { LimitCounters } from './limit-counters.ts';
 
 /** Runs a write in the next commit, together with the events that it returns. */
@@ -188,6 +194,11 @@ export class SqliteLedger implements Ledger {
     }
   }
 
+  /** Returns the events of calls that succeeded although a person stated that they did not run, before they are written. */
+  contradictions(write: TaskWrite): AuditEvent[] {
+    return contradictions(write, (callId) => this.#rowsOf(callId));
+  }
+
   /** Forgets what was reserved for the calls of a change that was not stored. */
   giveBack({ ledger = [] }: TaskChange): void {
     for (const { callId } of ledger) this.#pending.drop(callId);
@@ -224,11 +235,14 @@ export class SqliteLedger implements Ledger {
   }
 
   #end(
-    { callId, tool, argsSha256, end, result }: Extract<LedgerChange, { type: 'ended' }>,
+    change: Extract<LedgerChange, { type: 'ended' }>,
     { id, requester, changedAt }: TaskChange['task'],
   ): void {
+    const { callId, tool, argsSha256, end, result } = change;
     this.#pending.drop(callId);
     const rows = this.#rowsOf(callId);
+    const statement = isLateSuccess(change) ? contradicted(rows, changedAt) : null;
+    if (statement !== null) this.#sql.contradict.run(JSON.stringify(statement), callId);
     const outcome = rows.find(({ kind }) => kind === 'outcome');
     const isSettled = outcome?.state === 'settled';
     for (const row of rows) {
@@ -335,6 +349,7 @@ function prepare(database: DatabaseSync) {
       VALUES (${ledgerColumns.map(() => '?').join(', ')})`),
     update: sql('UPDATE ledger SET state = ? WHERE position = ?'),
     keep: sql('UPDATE ledger SET result = ? WHERE position = ?'),
+    contradict: sql("UPDATE ledger SET settled = ? WHERE call_id = ? AND kind = 'outcome'"),
     delete: sql('DELETE FROM ledger WHERE position = ?'),
     ofCall: sql('SELECT * FROM ledger WHERE call_id = ? ORDER BY position'),
     first: sql(`SELECT * FROM ledger WHERE kind = 'effect' AND key = ?

@@ -285,9 +285,14 @@ export class SqliteStore implements TaskStore {
       const events = loose.flatMap(({ events: given, write }) => write?.() ?? given);
       for (const [id, { collect }] of saves) {
         const write = collected(id, collect);
-        const error = write instanceof Error ? write : this.rows.write(write.change);
-        if (error !== null) refused.set(id, error);
-        else if (!(write instanceof Error)) events.push(...write.events);
+        if (write instanceof Error) {
+          refused.set(id, write);
+          continue;
+        }
+        const more = this.ledger.contradictions(write);
+        const error = this.rows.write(write.change);
+        if (error === null) events.push(...write.events, ...more);
+        else refused.set(id, error);
       }
       this.#audit.append(events);
     });

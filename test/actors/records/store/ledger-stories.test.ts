@@ -252,7 +252,7 @@ class Story {
   async #end(id: string, ended: LedgerEnd): Promise<void> {
     const revision = this.#revisions.get(id);
     if (revision === undefined) return;
-    await end(this.#store, id, ended, revision + 1);
+    await end(this.#store, id, ended, { revision: revision + 1 });
     this.#revisions.set(id, revision + 1);
     const isSettled = this.#outcomes.get(id) === 'settled';
     const isOpen = (state: Entry['state']) => state === 'running' || state === 'unknown';

@@ -70,7 +70,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     await store.save('task-c-1', () => write);
     const other = await store.ledger.measure(aMeasure('c-2', bounds), later + 1);
     expect(other).toMatchObject({ limits: [{ reserved: '5000', isOver: true }], reserved: null });
-    await end(store, 'c-1', 'not_run', 3);
+    await end(store, 'c-1', 'not_run', { revision: 3 });
     const free = await store.ledger.measure(aMeasure('c-2', bounds), later + 2);
     expect(free.limits).toMatchObject([{ used: '0', reserved: '0', isOver: false }]);
   });
@@ -163,7 +163,25 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
       })),
     );
     // The program reports later that the call did run.
-    await end(store, 'c-4', 'succeeded', 3);
+    await end(store, 'c-4', 'succeeded', { revision: 3, wasUnknown: true });
+    expect(await ledger.outcome('c-4')).toEqual({
+      ...open(4),
+      settled: { ...notRun, contradictedAt: 1_000 },
+    });
+    expect((await place.lines()).findLast((line) => line.event === 'limit_settled')).toMatchObject({
+      task_id: 'task-c-4',
+      fields: {
+        ...{ call_id: 'c-4', ran: true, by: 'tool:refund', method: 'late_outcome' },
+        reason: 'the call was reported as succeeded after the statement',
+        contradicts: { ran: false, by: 'ann@example.com', at: '1970-01-01T00:00:00.050Z' },
+        limits: [{ name: 'refunds', amount: 0.1 }],
+      },
+    });
+    // A statement that the call ran is true, and one is contradicted once.
+    await end(store, 'c-3', 'succeeded', { revision: 3, wasUnknown: true });
+    await end(store, 'c-4', 'succeeded', { revision: 4, wasUnknown: true });
+    const all = (await place.lines()).filter((line) => line.event === 'limit_settled');
+    expect(all).toHaveLength(4);
     expect(await ledger.standings([refunds], 9)).toMatchObject([{ used: '0.3' }]);
     await store.close();
     expect(await (await place.open()).ledger.standings([refunds], 9)).toMatchObject([
@@ -174,7 +192,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
   it('stores one of two statements of people on a call at the same time', async () => {
     const place = await make();
     const [one, other] = [await place.open(), await place.open()];
-    await end(one, 'c-1', 'unknown', 1);
+    await end(one, 'c-1', 'unknown', { revision: 1 });
     const statement = (ran: boolean) => ({ ran, by: 'ann@example.com', reason: 'r', at: 5 });
     const results = await Promise.all([
       one.ledger.settle('c-1', statement(true), event),
@@ -348,7 +366,7 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     ]).toEqual([0, 1, 0, 2, 2, 0]);
     expect(await left()).toEqual([]);
     // An earlier release deletes a task and leaves its entries.
-    await end(store, 'c-3', 'unknown', 1);
+    await end(store, 'c-3', 'unknown', { revision: 1 });
     await place.execute("DELETE FROM tasks WHERE id = 'task-c-3'");
     expect([await store.ledger.prune(1), await store.ledger.prune(1)]).toEqual([1, 0]);
     expect(await left()).toEqual([]);

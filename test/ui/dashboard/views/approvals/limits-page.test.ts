@@ -121,7 +121,9 @@ describe('the limits on the page of the policy', () => {
 
 describe('calls whose outcome nobody knows', () => {
   const call = { agent_id: 'refunds', ...presentOutcome(anOpenOutcome()) };
-  const statement = { ran: false, by: 'ann', reason: 'not at the bank', at: 5_000 };
+  const statement = {
+    ...{ ran: false, by: 'ann', reason: 'not at the bank', at: 5_000, contradictedAt: 6_000 },
+  };
   const settled = {
     agent_id: 'refunds',
     ...presentOutcome(anOpenOutcome({ settled: statement })),
@@ -151,6 +153,7 @@ describe('calls whose outcome nobody knows', () => {
     await page.getByRole('button', { name: 'It did not run' }).click();
     await page.getByText('None. Each of them was settled.').waitFor();
     await page.getByText('It did not run, says ann').waitFor();
+    await page.getByText('The call was reported as succeeded').waitFor();
     await page.getByText('not at the bank').waitFor();
     expect(server.posts).toEqual([
       {
