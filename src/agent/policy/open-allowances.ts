@@ -1,4 +1,9 @@
-import type { ConfigProblem, PlacedPolicy } from '../../actors/config/config.ts';
+import {
+  type ConfigProblem,
+  type PlacedPolicy,
+  placedEffects,
+  placedLimits,
+} from '../../actors/config/config.ts';
 import { listsArguments } from '../../actors/governance/governance.ts';
 import type { Tool } from '../../actors/ports/tool.ts';
 import { matchesName } from '../../actors/tool-name.ts';
@@ -22,7 +27,10 @@ export function openAllowances(
   return [problemAt(['security', 'defer', 'tools'], message)];
 }
 
-/** Finds the tools of a gate whose calls run without a person, because no rule names them. Returns one warning that lists them. */
+/**
+ * Finds the tools of a gate whose calls run without a person, because no rule names them. Returns one warning that lists
+ * them, apart from those that a limit or an effect may stop.
+ */
 export function unaskedTools({
   config: { gate, security, included = [] },
   problemAt,
@@ -45,6 +53,25 @@ export function unaskedTools({
     (tool) => !ruled.some((rule) => matchesName(rule, tool)),
   );
   if (unasked.length === 0) return [];
-  const message = `these run without a person: ${unasked.join(', ')}; add a rule for each to security.defer.tools, or allow: true`;
+  const bounded = [security, ...included.map((policy) => policy.security)].flatMap((policy) => [
+    ...placedLimits(policy),
+    ...placedEffects(policy),
+  ]);
+  const isBounded = (tool: string) =>
+    bounded.some(
+      ({ rule, tools }) => !rule.shadow && tools.some((pattern) => matchesName(pattern, tool)),
+    );
+  const { free = [], stopped = [] } = Object.groupBy(unasked, (tool) =>
+    isBounded(tool) ? 'stopped' : 'free',
+  );
+  const runs = [
+    ...(free.length === 0 ? [] : [`these run without a person: ${free.join(', ')}`]),
+    ...(stopped.length === 0
+      ? []
+      : [
+          `these run without a person until a limit or an effect stops them: ${stopped.join(', ')}`,
+        ]),
+  ];
+  const message = `${runs.join('; ')}; add a rule for each to security.defer.tools, or allow: true`;
   return [problemAt(['gate', 'tools'], message)];
 }

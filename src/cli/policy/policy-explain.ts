@@ -15,6 +15,7 @@ import type {
 } from '../../dashboard/reading/explanation.ts';
 import { openPolicy } from '../../dashboard/reading/open-policy.ts';
 import { optionTerms, optionWords } from '../../machines/domain/rule-options.ts';
+import { limitName } from '../../machines/governance/limit-words.ts';
 import { isJsonObject, type JsonValue } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
@@ -97,10 +98,8 @@ function labelsOf(
 }
 
 function limitLine({ name, by, used, max, amount, over }: ExplainedLimit): string {
-  const values = Object.entries(by).map(([key, value]) => `${key} ${value}`);
-  const counted = values.length === 0 ? name : `${name} of ${values.join(', ')}`;
   const added = amount === null ? 'the call cannot be measured' : `the call adds ${amount}`;
-  return `${counted}: ${used ?? 0} of ${max} used, ${added}${over ? ', over the limit' : ''}`;
+  return `${limitName({ name, by })}: ${used ?? 0} of ${max} used, ${added}${over ? ', over the limit' : ''}`;
 }
 
 export interface ExplainOptions {

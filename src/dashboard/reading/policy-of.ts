@@ -22,6 +22,7 @@ import {
 import { approvalsIn } from '../../machines/governance/quorum.ts';
 import { admissionOf } from './admission-of.ts';
 import type { AuditReader } from './audit-reader.ts';
+import { boundDecisions } from './bound-decisions.ts';
 
 /** Fraction of the timeout after which a second target is asked. */
 const escalatesAfter = 0.75;
@@ -122,6 +123,7 @@ function toolPolicy(config: ServiceConfig, name: string, origin: string): ToolPo
         : `waits for a person: ${rule.to.join(', ')}, for ${formatDuration(rule.timeout)}`;
     say('defer', 'allow' in rule ? 'allow' : 'defer', at, terms(rule, says));
   }
+  decisions.push(...sources.flatMap((source) => boundDecisions(source, name)));
   const acr = steps.find(({ rule }) => isAlways(rule))?.rule.acr;
   const signIn = acr === undefined ? {} : { acr };
   const held = deferred.map(({ rule }) => rule).find((rule) => 'to' in rule);

@@ -1,7 +1,7 @@
 import type { LimitStanding } from '../domain/ledger.ts';
 import type { Caller } from '../domain/task.ts';
 import { minus } from '../exact-decimal.ts';
-import { callerName } from './caller-name.ts';
+import { callerWords } from './caller-name.ts';
 
 /** Returns what is left of a limit, as an exact decimal; negative for a limit that people let calls exceed. */
 export function leftOf({
@@ -13,7 +13,7 @@ export function leftOf({
 }
 
 /** Display text of a value that a call lacks. */
-const lacking = '(none)';
+export const lackingValue = '(none)';
 
 /**
  * Returns the values that the key of a limit counts apart, as people read them. The caller has their display name if they
@@ -40,12 +40,18 @@ function callerIn(
   requester: Pick<Caller, 'provider' | 'userId' | 'email'> | null,
 ): string {
   if (value === null || typeof value === 'string') return shown(value);
-  const [provider, userId = ''] = value;
+  const [provider = '', userId = ''] = value;
   const isRequester = requester?.provider === provider && requester?.userId === userId;
-  return (isRequester ? callerName(requester) : null) ?? userId;
+  const caller = isRequester ? requester : { provider, userId };
+  return unlike(callerWords(caller) ?? userId);
 }
 
 function shown(value: KeyValue): string {
-  if (value === null) return lacking;
-  return typeof value === 'string' ? value : value.join(':');
+  if (value === null) return lackingValue;
+  return unlike(typeof value === 'string' ? value : value.join(':'));
+}
+
+/** A value that reads like a lacking one is quoted. */
+function unlike(value: string): string {
+  return value === lackingValue ? JSON.stringify(value) : value;
 }

@@ -2,6 +2,7 @@ import { decimalWords } from '../decimal-words.ts';
 import { parseDuration } from '../duration.ts';
 import { oneLine } from '../legible.ts';
 import { callerWords } from './caller-name.ts';
+import { lackingValue } from './limit-standing.ts';
 
 type Amount = number | string;
 
@@ -9,10 +10,16 @@ type Amount = number | string;
 export interface ShownLimit {
   name?: string | undefined;
   by?: Readonly<Record<string, string | undefined>> | undefined;
-  period?: { rolling?: string | undefined; calendar?: string | undefined } | undefined;
+  period?: ShownPeriod | undefined;
   max?: Amount | undefined;
   used?: Amount | undefined;
   reserved?: Amount | undefined;
+}
+
+interface ShownPeriod {
+  rolling?: string | undefined;
+  calendar?: string | undefined;
+  zone?: string | undefined;
 }
 
 /** What a call adds to a limit. */
@@ -38,12 +45,23 @@ interface ShownRequester {
 
 /** Returns a limit with the caller, tool or other value that it counts apart. */
 export function limitName({ name = '', by = {} }: ShownLimit): string {
-  const values = Object.entries(by).map(
-    ([key, value]) => `${oneLine(key)} ${oneLine(value ?? null)}`,
-  );
+  const values = Object.entries(by).map(([key, value]) => valueWords(key, value ?? null));
   const whose = values.length === 0 ? '' : ` for ${values.join(', ')}`;
   return `${oneLine(name)}${whose}`;
 }
+
+/** Describes a value that a limit counts apart, such as `caller ann@example.com`. */
+export function valueWords(key: string, value: string | null): string {
+  const lacking = value === lackingValue ? lackingWords[key] : undefined;
+  return lacking ?? `${oneLine(key)} ${oneLine(value)}`;
+}
+
+/** The calls that lack a value. */
+const lackingWords: Readonly<Record<string, string>> = {
+  caller: 'anonymous callers',
+  org: 'callers without an organization',
+  session: 'calls without a session',
+};
 
 /** Returns the standing of a limit, such as `4,200 of 5,000 used today, 300 reserved`. */
 export function usedWords({ max = 0, used = 0, reserved = 0, period = {} }: ShownLimit): string {
@@ -103,8 +121,15 @@ const calendarWords: Readonly<Record<string, string>> = {
   month: 'this month',
 };
 
+/** Returns how long a limit counts, such as `in 24 h` or `a day (Europe/Berlin)`. */
+export function perWords({ rolling, calendar = '', zone = '' }: ShownPeriod): string {
+  return rolling === undefined
+    ? `a ${oneLine(calendar)} (${oneLine(zone)})`
+    : `in ${durationWords(rolling)}`;
+}
+
 /** Returns the words of a period, such as `today` or `in the last 24 h`. */
-function periodWords({ rolling, calendar }: NonNullable<ShownLimit['period']>): string {
+function periodWords({ rolling, calendar }: ShownPeriod): string {
   if (rolling === undefined) return calendarWords[calendar ?? ''] ?? 'in this period';
   return `in the last ${durationWords(rolling)}`;
 }
@@ -116,7 +141,8 @@ const units = [
   [1_000, 's'],
 ] as const;
 
-function durationWords(text: string): string {
+/** Returns a duration such as `24h0m0s` in one unit, such as `24 h` or `30 days`. */
+export function durationWords(text: string): string {
   const time = milliseconds(text);
   if (time === 86_400_000) return '24 h';
   const [unit, name] = units.find(([one]) => time >= one && time % one === 0) ?? [0, ''];

@@ -54,3 +54,24 @@ security:
     'service.yaml:2:8: these run without a person: a, mcp__*, s; add a rule for each to security.defer.tools, or allow: true',
   ]);
 });
+
+it('the warning states which of them a limit or an effect stops', async () => {
+  const gate = 'gate: {tools: {pay: {}, "mcp__*": {}, mail: {}, shown: {}, free: {}}}\n';
+  const bounds = `security:
+  limits:
+    pays: {tools: ["pa*"], per: 1h, max: 3, over: deny}
+    reported: {tools: [shown], per: 1h, max: 3, over: deny, shadow: true, optional: true}
+  effects:
+    "mcp__*": {key: "{tool}", repeat: deny}
+    mail: {key: all}
+  defer:
+`;
+  const bounded = 'these run without a person until a limit or an effect stops them:';
+  const add = 'add a rule for each to security.defer.tools, or allow: true';
+  expect(await warningsOf(gate + bounds)).toEqual([
+    `service.yaml:2:8: these run without a person: shown, free; ${bounded} pay, mcp__*, mail; ${add}`,
+  ]);
+  expect(await warningsOf(gate.replace(', shown: {}, free: {}', '') + bounds)).toEqual([
+    `service.yaml:2:8: ${bounded} pay, mcp__*, mail; ${add}`,
+  ]);
+});

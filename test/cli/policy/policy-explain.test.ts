@@ -318,7 +318,7 @@ would be denied: the arguments of issue_refund must be an object
         'would wait for channel:console:finance, 10m0s, anyone in the channel (quorum 1), then run',
         '  arguments    {"order_id":"A-1042","amount":"200.5"}',
         '  context      tool=issue_refund args={"order_id":"A-1042","amount":"200.5"}',
-        '  limit        a_day of caller explain: 4900 of 5000 used, the call adds 200.5, over the limit',
+        '  limit        a_day for caller explain: 4900 of 5000 used, the call adds 200.5, over the limit',
         '  effect       refund:A-1042',
         expect.stringMatching(/^ {2}args_sha256 {2}[0-9a-f]{64}$/),
         '',

@@ -110,6 +110,49 @@ describe('the policy of an agent shows', () => {
     });
   });
 
+  it('the limits and the effect of a tool', async () => {
+    const { tools } = await policy(
+      folderWith(`builtin_tools: [datetime_now, json_query]
+security:
+  limits:
+    looks: {tools: ["datetime_*"], per: 24h, max: 2, by: [caller, tool], to: "channel:console:*"}
+    deep: {tools: [json_query], amount: args.json, when: 'args.path != "$"', per: {calendar: week, zone: Europe/Berlin}, max: 5000, over: deny}
+  effects:
+    "*": {key: "{tool}", repeat: join, within: 30d}
+    datetime_now: {key: "now", shadow: true, to: "channel:console:ops", timeout: 5m, approvers: ["ann@example.com"]}
+`),
+    );
+    const none = { origin: 'builtin', approvers: null };
+    expect(tools).toEqual([
+      {
+        ...{ name: 'datetime_now', ...none },
+        decisions: [
+          {
+            ...{ layer: 'limits', decision: 'limit', rule: 'limits.looks', limit: 'looks' },
+            says: 'at most 2 calls in 24 h for each caller and tool; a call over it waits for a person: channel:console:*, for 10m0s',
+          },
+          {
+            ...{ layer: 'effects', decision: 'effect', rule: 'effects.datetime_now' },
+            says: 'one call with the same now; a repeat waits for a person: channel:console:ops, for 5m0s, decided by ann@example.com (shadow: only reported)',
+          },
+        ],
+      },
+      {
+        ...{ name: 'json_query', ...none },
+        decisions: [
+          {
+            ...{ layer: 'limits', decision: 'limit', rule: 'limits.deep', limit: 'deep' },
+            says: 'at most 5,000 of args.json a week (Europe/Berlin) if args.path != "$"; a call over it is denied',
+          },
+          {
+            ...{ layer: 'effects', decision: 'effect', rule: 'effects.*' },
+            says: 'one call with the same {tool} within 30 days; a repeat gets the first result if its arguments are equal, else waits for a person: channel:console:*, for 10m0s',
+          },
+        ],
+      },
+    ]);
+  });
+
   it('admission as the last start of the agent reported it, with any environment of the dashboard', async () => {
     const directory = folderWith();
     const off =

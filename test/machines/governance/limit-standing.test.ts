@@ -20,4 +20,9 @@ it('the values of a key are read for people', () => {
   // The same name at another provider is another caller.
   expect(valuesOfKey(key, { ...ann, provider: 'chat' })).toEqual({ caller: 'u-1', ...others });
   expect(valuesOfKey('{"caller":null}', ann)).toEqual({ caller: '(none)' });
+  // A value of the same text is another one.
+  const same = '{"caller":["oidc","(none)"],"args.team":"(none)"}';
+  expect(valuesOfKey(same, null)).toEqual({ caller: '"(none)"', 'args.team': '"(none)"' });
+  const operator = '{"caller":["runtime","runtime"]}';
+  expect(valuesOfKey(operator, null)).toEqual({ caller: 'the operator of this machine' });
 });

@@ -7,6 +7,7 @@ import {
 } from '../../../src/machines/governance/limit-json.ts';
 import {
   firstWords,
+  limitName,
   measuredWords,
   usedWords,
 } from '../../../src/machines/governance/limit-words.ts';
@@ -63,6 +64,18 @@ describe('a limit', () => {
   ])('of the period %j is used %s', (period, words) => {
     const { period: sent } = measuredLimitJson(aMeasuredLimit({ period }));
     expect(usedWords({ max: 5, used: 1, reserved: 0, period: sent })).toBe(`1 of 5 used ${words}`);
+  });
+
+  it.each([
+    [{ caller: '(none)' }, 'a for anonymous callers'],
+    [{ caller: '"(none)"' }, 'a for caller "(none)"'],
+    [
+      { org: '(none)', session: '(none)' },
+      'a for callers without an organization, calls without a session',
+    ],
+    [{ tool: 'pay', 'args.team': '(none)' }, 'a for tool pay, args.team (none)'],
+  ])('that counts %j apart is named %s', (by, words) => {
+    expect(limitName({ name: 'a', by })).toBe(words);
   });
 
   it('of an agent of another release is described as far as it is known', () => {

@@ -33,7 +33,14 @@ export interface ToolPolicyJson {
   name: string;
   /** Source of the tool, such as `builtin`. */
   origin: string;
-  decisions: { layer: string; decision: string; rule: string; says: string }[];
+  decisions: {
+    layer: string;
+    decision: string;
+    rule: string;
+    says: string;
+    /** Name of the limit in `GET /api/agents/{id}/limits`; absent for another rule. */
+    limit?: string;
+  }[];
   /** `null` if anyone may decide. */
   approvers: string[] | null;
   timeout?: string;

@@ -1,3 +1,4 @@
+import type { LimitJson } from '../../../../http/wire/dashboard/limit-json.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../../../http/wire/dashboard/policy-json.ts';
 
 /** Describes who decides on a held tool, the quorum, the timeout, the escalation, and what a decision needs. */
@@ -20,4 +21,16 @@ export function admissionWords({ enabled, url, last }: PolicyJson['admission']):
   const how = last.result === 'denied' ? 'denied' : 'call failed, admitted';
   const why = last.says === '' ? '' : `: ${last.says}`;
   return `${asked}; last recorded at ${last.at}: ${how}${why}`;
+}
+
+/** Returns the standing of a limit that has the least left for its maximum, and the number of the limit's others. */
+export function standingsOf(
+  limits: readonly LimitJson[],
+  name: string | undefined,
+): { fullest: LimitJson | undefined; others: number } {
+  const own = limits.filter((limit) => limit.name === name);
+  const share = ({ used, reserved, max }: LimitJson) =>
+    (Number(used) + Number(reserved)) / Number(max);
+  const [fullest, ...others] = own.toSorted((one, other) => share(other) - share(one));
+  return { fullest, others: others.length };
 }

@@ -66,7 +66,8 @@ describe('a held call', () => {
       'Limit refunds_a_day for caller rita@example.com',
       'Limit calls',
     ]);
-    await call.getByText('4,200 of 5,000 used in the last 24 h, 300 reserved').waitFor();
+    const standing = '4,200 of 5,000 used in the last 24 h, 300 reserved';
+    await call.getByText(standing, { exact: true }).waitFor();
     await call.getByText('This call adds 900 and is over the limit.').waitFor();
     expect(await barsOf(page)).toEqual([
       [84, 6, 10],
@@ -86,22 +87,70 @@ describe('a held call', () => {
   });
 });
 
+it('the row of a call shows the limits that it is over, and what it repeats', async () => {
+  const within = measuredLimitJson(aMeasuredLimit({ name: 'calls', isOver: false }));
+  const { page } = await open('#/approvals', (server) => {
+    const first = firstEffectJson(aFirstEffect({ requester: null }));
+    server.deferrals = [
+      aDeferral({ limits: [within, limit], first }),
+      aDeferral({ id: 'd-2', task_id: 'refund-2' }),
+    ];
+  });
+  const [row, other] = await Promise.all(
+    [0, 1].map((index) => page.locator('[data-row]').nth(index).locator('.mark').allInnerTexts()),
+  );
+  expect(other).toEqual([]);
+  expect(row).toEqual([
+    'over refunds_a_day: 4,200 of 5,000 used in the last 24 h, 300 reserved',
+    expect.stringMatching(/^same as refund:A-2001 of an anonymous caller, .+\d\d:\d\d:01$/),
+  ]);
+  expect(await faultsOf(page, looks)).toEqual([]);
+});
+
 describe('the limits on the page of the policy', () => {
   const policy = {
     ...{ tools: [], egress: { mode: 'off', hosts: [] }, auth: { providers: [], required: false } },
     ...{ admission: { enabled: false }, unknown_servers: [], warnings: [] },
   };
 
-  it('have a bar with what is used and reserved', async () => {
+  it('have a bar with what is used and reserved, next to their tool as well', async () => {
+    const less = { ...limit, by: { caller: '(none)' }, used: 100, reserved: 0, left: 4_900 };
+    const decisions = [
+      {
+        ...{ layer: 'limits', decision: 'limit', rule: 'limits.refunds_a_day' },
+        ...{ says: 'at most 5,000 of args.amount in 24 h', limit: 'refunds_a_day' },
+      },
+    ];
+    const tools = [
+      { name: 'issue_refund', origin: 'skill', approvers: null, decisions },
+      { name: 'lookup_order', origin: 'skill', approvers: null, decisions: [] },
+    ];
     const { page } = await open('#/agents/refunds/policy', (server) => {
-      server.routes.set('GET /api/agents/refunds/policy', () => ({ body: policy }));
-      server.routes.set('GET /api/agents/refunds/limits', () => ({ body: { limits: [limit] } }));
+      server.routes.set('GET /api/agents/refunds/policy', () => ({ body: { ...policy, tools } }));
+      server.routes.set('GET /api/agents/refunds/limits', () => ({
+        body: { limits: [less, limit] },
+      }));
     });
-    await page.getByRole('heading', { name: 'Limits' }).waitFor();
-    await page.getByText('refunds_a_day for caller rita@example.com').waitFor();
-    await page.getByText('4,200 of 5,000 used in the last 24 h, 300 reserved').waitFor();
-    await page.getByText('500 left').waitFor();
-    expect(await barsOf(page)).toEqual([[84, 6, 0]]);
+    await page.getByText('refunds_a_day for anonymous callers').waitFor();
+    const rows = await page.locator('.tools li').allInnerTexts();
+    expect(rows.map((text) => text.split('\n').filter((line) => line !== ''))).toEqual([
+      [
+        ...['issue_refund', 'skill', 'limit', 'at most 5,000 of args.amount in 24 h'],
+        ...['limits.refunds_a_day', '4,200 of 5,000 used in the last 24 h, 300 reserved'],
+        ...['refunds_a_day for caller rita@example.com, and 1 more below'],
+        'every other call runs without approval',
+      ],
+      ['lookup_order', 'skill', 'allow (no rule applies)'],
+    ]);
+    const listed = page.getByRole('region', { name: 'Limits' });
+    await listed.getByText('refunds_a_day for caller rita@example.com').waitFor();
+    await listed.getByText('4,200 of 5,000 used in the last 24 h, 300 reserved').waitFor();
+    await listed.getByText('500 left').waitFor();
+    expect(await barsOf(page)).toEqual([
+      [84, 6, 0],
+      [2, 0, 0],
+      [84, 6, 0],
+    ]);
     expect(await faultsOf(page, looks)).toEqual([]);
   });
 
