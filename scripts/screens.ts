@@ -1,4 +1,4 @@
-// Writes pictures of the dashboard's screens, in both themes and at three widths, to the folder that is named; of those
+// Writes pictures of the dashboard's screens, in both themes and at four widths, to the folder that is named; of those
 // alone whose names have one of the parts that follow it, where some do.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { openDemo } from './screens/demo.ts';
 import { demoScreens } from './screens/demo-screens.ts';
 import type { Screen } from './screens/screen.ts';
 import { storyScreens } from './screens/story-screens.ts';
+import { walkScreen } from './screens/walk-screen.ts';
 
 const [folder = 'reports/screens', ...only] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
@@ -58,28 +59,20 @@ function isWanted(name: string): boolean {
 
 async function show<Stage extends { url: string }>(
   name: string,
-  { address, walk, takes = false }: Screen<Stage>,
+  screen: Screen<Stage>,
   stage: Stage,
 ): Promise<void> {
   // What a picture does to the page is no style of the page's own.
   const context = await browser.newContext({ bypassCSP: true });
   const page = await context.newPage();
-  const open = async (to: string): Promise<void> => {
-    await page.goto('about:blank');
-    await page.goto(stage.url + to);
-    await page.locator('main h1').waitFor();
-    await page.getByText('Loading …').waitFor({ state: 'detached' });
-  };
   const take = (part: string) => takeAll(page, part === '' ? name : `${name}-${part}`);
-  await open(address);
-  await walk?.({ page, open, take }, stage);
-  if (!takes) await take('');
+  await walkScreen(page, screen, stage, take);
   await context.close();
 }
 
 async function takeAll(page: Page, name: string): Promise<void> {
   if (!isWanted(name)) return;
-  for (const width of [1280, 768, 360]) {
+  for (const width of [1440, 1024, 768, 360]) {
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

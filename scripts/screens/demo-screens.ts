@@ -140,7 +140,7 @@ export const demoScreens: Record<string, DemoScreen> = {
   'demo-tasks': demo('#/tasks'),
   'demo-policy': demo('#/agents/support/policy'),
   'demo-now': demo('#/approvals', async ({ page }) => {
-    await page.getByText('scale_service').first().click();
+    await page.locator('[data-row]', { hasText: 'scale_service' }).click();
     await page.getByRole('link', { name: 'the task' }).click();
     await page.getByRole('button', { name: 'Re-evaluate with current policy' }).first().click();
     await page.getByText('No call was run.').waitFor();

@@ -61,6 +61,7 @@ export const storyScreens: Record<string, StoryScreen> = {
   }),
   approvals: story('#/approvals'),
   approval: story('#/approvals/refunds/refund-1'),
+  'approval-over': story('#/approvals/refunds/refund-5'),
   'approvals-none': story('#/approvals', async ({ open }, server) => {
     const { deferrals } = server;
     server.deferrals = [];

@@ -42,7 +42,7 @@ export function tellStory(server: PageServer): void {
         "Scripts run without a sandbox here: one could read the operator's token. Install bubblewrap, or set egress.sandbox.",
       ],
     }),
-    anAgent({ pending_deferrals: 2, started_at: minutes(-95) }),
+    anAgent({ pending_deferrals: 3, started_at: minutes(-95) }),
     anAgent({
       id: 'translator',
       version: '0.3.0',
@@ -99,6 +99,13 @@ export function tellStory(server: PageServer): void {
       requested_at: minutes(-20),
       expires_at: minutes(341),
     }),
+    aDeferral({
+      ...{ id: 'd-4', task_id: 'refund-5', requester: null, title: 'Refund order A-2001' },
+      args: { order_id: 'A-2001', amount: 900, currency: 'EUR', reason: 'late by 9 days' },
+      limits: [measuredLimitJson(aMeasuredLimit({ by: { caller: '(none)' } }))],
+      requested_at: minutes(-2),
+      expires_at: minutes(400),
+    }),
   ];
   server.routes.set('GET /api/agents/refunds/logs', () => ({
     body: {
@@ -144,6 +151,15 @@ export function tellStory(server: PageServer): void {
               rule: 'defer.tools.issue_refund',
               says: 'asks #refunds in Slack',
             },
+            {
+              ...{ layer: 'limits', decision: 'limit', rule: 'limits.refunds_a_day' },
+              says: 'at most 5,000 of args.amount in 24 h for each caller; a call over it waits for a person: channel:slack:#finance, for 2h0m0s, decided by group:finance',
+              limit: 'refunds_a_day',
+            },
+            {
+              ...{ layer: 'effects', decision: 'effect', rule: 'effects.issue_refund' },
+              says: 'one call with the same refund:{args.order_id} within 30 days; a repeat waits for a person: channel:console:*, for 6m0s',
+            },
           ],
           approvers: ['bob@example.com', 'carol@example.com'],
           timeout: '6m',
@@ -155,6 +171,16 @@ export function tellStory(server: PageServer): void {
           origin: 'mcp shop',
           decisions: [{ layer: 'default', decision: 'allow', rule: '', says: 'runs immediately' }],
           approvers: null,
+        },
+        {
+          ...{ name: 'send_newsletter', origin: 'skill', approvers: null },
+          decisions: [
+            {
+              ...{ layer: 'limits', decision: 'limit', rule: 'limits.newsletters_a_week' },
+              says: 'at most 2 calls a week (Europe/Berlin); a call over it is denied',
+              limit: 'newsletters_a_week',
+            },
+          ],
         },
         {
           name: 'web_fetch',
@@ -173,6 +199,7 @@ export function tellStory(server: PageServer): void {
       },
       auth: { providers: ['oidc'], required: true },
       admission: { enabled: false },
+      unknown_servers: [],
       warnings: [],
     },
   }));

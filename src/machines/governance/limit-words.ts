@@ -51,7 +51,7 @@ export function limitName({ name = '', by = {} }: ShownLimit): string {
 }
 
 /** Describes a value that a limit counts apart, such as `caller ann@example.com`. */
-export function valueWords(key: string, value: string | null): string {
+function valueWords(key: string, value: string | null): string {
   const lacking = value === lackingValue ? lackingWords[key] : undefined;
   return lacking ?? `${oneLine(key)} ${oneLine(value)}`;
 }
