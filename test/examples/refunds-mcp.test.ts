@@ -17,7 +17,7 @@ import { expectIntact, launchAgent, type TestAgent, textOf } from '../helpers/te
 needsBwrap();
 
 const example = join(import.meta.dirname, '../../examples/refunds');
-const refund = { order_id: 'A-1042', amount: '89.90', reason: 'arrived broken' };
+const refund = { order_id: 'A-1042', amount: 89.9, reason: 'arrived broken' };
 const ann = { decision: 'approve', approver: 'ann@example.com' };
 
 interface Service {
@@ -124,7 +124,7 @@ async function aDesk(): Promise<{ url: string; paid: unknown[] }> {
   const paid: unknown[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const desk = new McpServer({ name: 'desk', version: '1' });
-    const inputSchema = { order_id: z.string(), amount: z.string() };
+    const inputSchema = { order_id: z.string(), amount: z.number() };
     desk.registerTool('pay_back', { description: 'Pays back.', inputSchema }, async (args) => {
       paid.push(args);
       return { content: [{ type: 'text', text: `paid back ${args.amount}` }] };
@@ -146,7 +146,7 @@ it('a refund through a server of another program is held', async () => {
       defer: { ...defer, tools: { desk__pay_back: { to: 'channel:console:*', timeout: '5m' } } },
     },
   }));
-  const args = { order_id: 'A-1042', amount: '89.90' };
+  const args = { order_id: 'A-1042', amount: 89.9 };
   const script = [
     { tool: 'lookup_order', args: { order_id: 'A-1042' } },
     { tool: 'desk__pay_back', args },
@@ -158,7 +158,7 @@ it('a refund through a server of another program is held', async () => {
   const { metadata } = await agent.reached('t1', 'deferred');
   expect([metadata.deferral.tool, paid]).toEqual(['desk__pay_back', []]);
   expect((await agent.post('/tasks/t1/decisions', ann)).status).toBe(200);
-  expect(textOf(await sent)).toBe('Your order: paid back 89.90');
+  expect(textOf(await sent)).toBe('Your order: paid back 89.9');
   expect(paid).toEqual([args]);
   await expectIntact(agent.auditPath);
 }, 60_000);

@@ -128,7 +128,7 @@ describe('the package', () => {
     const { status, stdout } = await runCommand(command, ['try', '--scripted'], folder);
     expect(status).toBe(0);
     expect(stdout).toContain('Order A-1042 is refunded.');
-    expect(stdout).toContain('18 events, chain intact, 0 signed');
+    expect(stdout).toContain('18 events, chain intact, 18 signed');
   });
 
   it.each([

@@ -3,13 +3,15 @@ import { fromCents, toCents } from './money.mjs';
 import { changeOrder } from './orders.mjs';
 import { run } from './run.mjs';
 
-await run(async ({ order_id: id, amount, reason = '' }) => {
+await run(async ({ order_id: id, amount, currency, reason = '' }) => {
   const refundId = refundIdOfThisCall();
-  const order = await changeOrder(id, (current) => refunded(current, { refundId, amount, reason }));
+  const order = await changeOrder(id, (current) =>
+    refunded(current, { refundId, amount, currency, reason }),
+  );
   return {
     refund_id: order.refund_id,
     order_id: order.order_id,
-    amount: order.refund_amount,
+    amount: Number(order.refund_amount),
     currency: order.currency,
     customer: order.customer,
     refunded_at: order.refunded_at,
@@ -23,9 +25,9 @@ function refundIdOfThisCall() {
   return `R-${createHash('sha256').update(seed).digest('hex').slice(0, 12)}`;
 }
 
-function refunded(order, { refundId, amount, reason }) {
+function refunded(order, { refundId, amount, currency = order.currency, reason }) {
   if (order.refund_id === refundId) return order;
-  const { order_id: id, currency } = order;
+  const { order_id: id } = order;
   if (order.refund_id !== '') {
     throw new Error(
       `order ${id} was already refunded on ${order.refunded_at.slice(0, 10)} (${order.refund_id}); an order is refunded once`,
@@ -36,9 +38,11 @@ function refunded(order, { refundId, amount, reason }) {
       `order ${id} is ${order.status}; only shipped and delivered orders are refunded`,
     );
   }
+  if (currency !== order.currency) {
+    throw new Error(`order ${id} was paid in ${order.currency}, not in ${currency}`);
+  }
   const paid = toCents(order.amount);
   const cents = amount === undefined ? paid : toCents(amount);
-  if (cents === 0) throw new Error('a refund must be more than 0.00; name another amount');
   if (cents > paid) {
     throw new Error(
       `${fromCents(cents)} ${currency} is more than the ${order.amount} ${currency} paid for order ${id}`,

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 /** An order of the demo on disk. */
 export interface Order {
   id: string;
-  amount: string;
+  amount: number;
+  currency: string;
   status: string;
   /** Empty if the order has not been refunded. */
   refundId: string;
@@ -27,7 +28,8 @@ export function findOrder(table: string, id: string): Order | null {
   return {
     id,
     row,
-    amount: value('amount'),
+    amount: Number(value('amount')),
+    currency: value('currency'),
     status: value('status'),
     refundId: value('refund_id'),
   };

@@ -1,10 +1,4 @@
-import {
-  formatEvent,
-  type RecordedEvent,
-  tailLines,
-  verdictSentence,
-  verifyFiles,
-} from '../../actors/records/records.ts';
+import { type RecordedEvent, tailLines } from '../../actors/records/records.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { CliError } from '../cli-error.ts';
 import type { Output } from '../output.ts';
@@ -14,6 +8,7 @@ import { answerOf, deferralLines, statusText } from '../task/print-task.ts';
 import type { DeferralJson, TaskJson } from '../task/read-answer.ts';
 import type { Demo } from './demo.ts';
 import { findOrder, type Order, readOrders } from './orders.ts';
+import { proofOf } from './proof.ts';
 import { RefundTask } from './refund-task.ts';
 import { thinkerFailure, thinkingLine } from './thinker.ts';
 
@@ -70,12 +65,11 @@ export async function playStory({ output }: Session, demo: Demo): Promise<void> 
   }
   assertStep(held.length > 0 || !isRefunded, 'the order was refunded without having been held');
 
-  heading('The audit log has it all');
+  heading('The log proves it');
   const events = await eventsOf(demo, asked.id);
-  for (const event of events) say(`   ${formatEvent(event)}`);
-  const audit = await verifyFiles([demo.auditPath]);
-  assertStep(audit.ok, verdictSentence(audit));
-  say(`   ${verdictSentence(audit)}`);
+  const { lines, fault, audit } = await proofOf(demo, asked.id, events);
+  assertStep(fault === null, fault ?? '');
+  for (const line of lines) say(`   ${line}`);
   const deferral = held[0] ?? null;
   output.json({ task, deferral, before: before.row, after: after.row, events, audit });
 }

@@ -99,7 +99,7 @@ describe.concurrent('policy explain', () => {
 
 would wait for channel:console:*, 5m0s, anyone in the channel (quorum 1), then run
   arguments    {"order_id":"A-1042"}
-  context      issue_refund wants to pay back money: {"order_id":"A-1042"}
+  context      issue_refund wants to pay back money: order A-1042
   args_sha256  ${refundSha256}
 `);
     expect(await readdir(dir, { recursive: true })).toEqual(before);
@@ -310,14 +310,14 @@ would be denied: the arguments of issue_refund must be an object
       },
       effects: { issue_refund: { key: 'refund:{args.order_id}' } },
     });
-    const args = ['--args', JSON.stringify({ ...refund, amount: '200.5' })];
+    const args = ['--args', JSON.stringify({ ...refund, amount: 200.5 })];
     const over = await explain(dir, ...args, '--used', 'a_day=4900', '--acr', 'gold');
     expect([over.code, over.stdout.split('\n').slice(-7)]).toEqual([
       0,
       [
         'would wait for channel:console:finance, 10m0s, anyone in the channel (quorum 1), then run',
-        '  arguments    {"order_id":"A-1042","amount":"200.5"}',
-        '  context      tool=issue_refund args={"order_id":"A-1042","amount":"200.5"}',
+        '  arguments    {"order_id":"A-1042","amount":200.5}',
+        '  context      tool=issue_refund args={"order_id":"A-1042","amount":200.5}',
         '  limit        a_day for caller explain: 4900 of 5000 used, the call adds 200.5, over the limit',
         '  effect       refund:A-1042',
         expect.stringMatching(/^ {2}args_sha256 {2}[0-9a-f]{64}$/),

@@ -14,7 +14,7 @@ import { canaryKey, startModelServer, startRawModel } from '../../helpers/model-
 
 vi.setConfig({ testTimeout: 30_000 });
 
-const refund = { order_id: 'A-1042', amount: '89.90', reason: 'it arrived broken' };
+const refund = { order_id: 'A-1042', amount: 89.9, reason: 'it arrived broken' };
 const asking = 'Please refund order A-1042';
 
 /** Plays with a model at `url`: the story, or a chat of `lines`. Answers what it printed, and its failure. */
@@ -90,7 +90,7 @@ describe('the story with a model', () => {
     expect(printed).toContain('   data/orders.csv has not changed\n\n3. A person releases it\n');
     expect(printed).toContain('\n   The 89.90 EUR are on their way.\n');
     expect(printed).toMatch(/^ {3}after {3}A-1042,.*,refunded,R-[0-9a-f]{12},89\.90,/m);
-    expect(printed).toMatch(/\n {3}\d+ events, chain intact, 0 signed\n$/);
+    expect(printed).toMatch(/\n {3}receipt {3}verified {2}\d+ events, chain intact, \d+ signed\n$/);
     expect(printed + (await everyByteOf(directory))).not.toContain(canaryKey);
   });
 
@@ -107,7 +107,7 @@ describe('the story with a model', () => {
     const mock = await startModelServer();
     const after = (order: string) => ({
       userMessage: asking,
-      toolResultContains: `"order_id":"${order}","amount":"`,
+      toolResultContains: `"order_id":"${order}","amount":`,
     });
     mock.on(after('A-1001'), { content: 'Both are on their way.' });
     mock.on(after('A-1042'), calls('issue_refund', { order_id: 'A-1001', reason: 'why not' }));
@@ -121,7 +121,7 @@ describe('the story with a model', () => {
       '4. The agent calls issue_refund again; that call is held too',
       '5. A person releases it',
       '6. The request is answered',
-      '7. The audit log has it all',
+      '7. The log proves it',
     ]);
   });
 
@@ -129,7 +129,7 @@ describe('the story with a model', () => {
     const mock = await startModelServer();
     const read = { userMessage: asking, toolResultContains: '999.00 EUR is more than' };
     mock.on(read, { content: 'I cannot pay back that much.' });
-    obeys(mock, { ...refund, amount: '999.00' });
+    obeys(mock, { ...refund, amount: 999 });
     const { failure, directory, printed } = await play(mock.url);
     expect(failure).toBeNull();
     expect(printed).toContain('I cannot pay back that much.');
@@ -148,7 +148,7 @@ describe('the story with a model', () => {
    I would rather not.
    data/orders.csv has not changed; `,
     );
-    expect(printed).toMatch(/\n {3}\d+ events, chain intact, 0 signed\n$/);
+    expect(printed).toMatch(/\n {3}log {7}verified {2}\d+ events, chain intact, \d+ signed\n$/);
   });
 
   it('reports a refund without a request as null to programs', async () => {

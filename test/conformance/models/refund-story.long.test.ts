@@ -19,7 +19,7 @@ const usage = {
   candidatesTokenCount: 7,
 };
 
-const refund = { order_id: 'A-1042', amount: '89.90', reason: 'arrived broken' };
+const refund = { order_id: 'A-1042', amount: 89.9, reason: 'arrived broken' };
 
 /** A model that looks up the order, requests the refund after it has read it, and reports the end. */
 function answers(mock: LLMock): void {
@@ -74,7 +74,7 @@ describe.each(wireNames)('the refund agent with a model on the wire of %s', (wir
     const held = await reached(caller, 'r1', 'deferred');
     expect(held.metadata.deferral).toMatchObject({
       tool: 'issue_refund',
-      context: `issue_refund wants to pay back money: ${JSON.stringify(refund)}`,
+      context: 'issue_refund wants to pay back money: order A-1042',
     });
     expect(await orders()).toBe(untouched);
 
