@@ -234,6 +234,22 @@ describe('a call without an id', () => {
     expect(reasonOf(second.body)).toMatch(/^the approval of this call was used before/);
   });
 
+  it.each([
+    ['limit', { limits: { made: { tools: ['bash'], per: '24h', max: 5, over: 'deny' } } }],
+    ['effect', { effects: { bash: { key: 'make' } } }],
+  ])(
+    'runs once by one reservation of a %s, however often it is asked at once',
+    async (_, bounds) => {
+      const agent = await startGate({ security: bounds });
+      const ask = () => agent.post('/hooks/copilot?position=812', event);
+      const answers = await Promise.all(Array.from({ length: 10 }, ask));
+      const allowed = answers.filter(({ body }) => body.permissionDecision === 'allow');
+      expect(allowed).toHaveLength(1);
+      const denied = answers.find(({ body }) => body.permissionDecision === 'deny');
+      expect(reasonOf(denied?.body)).toMatch(/^the permission of this call was used before/);
+    },
+  );
+
   it('is a new question each time without a position', async () => {
     const agent = await startGate();
     expect(await held(agent, event, 'copilot')).not.toBe(await held(agent, event, 'copilot'));

@@ -130,7 +130,7 @@ async function answerCall(
   });
   const isAsync = prefersAsync(ctx);
   const within = preferredWait(ctx, isAsync ? 0 : longestWait, longestWait);
-  const { id, isSame } = await openHoldFor(ctx.state, {
+  const { id, isSame, isNew } = await openHoldFor(ctx.state, {
     ...{ ...asked, client: name, releaseWithin, outcomeWithin },
   });
   if (!isSame) {
@@ -140,10 +140,10 @@ async function answerCall(
   }
   const task = await waitForHold(ctx, id, { clock, within });
   if (task === null) return;
-  if (isFinal(task.state)) return answerDecided(ctx, dialect, event, task);
+  if (isFinal(task.state)) return answerDecided(ctx, dialect, event, { decided: task, isNew });
   if (!isAsync) {
     const ended = await ctx.state.tasks.cancel(id, `the hook waited ${within / 1_000} s`);
-    return answerDecided(ctx, dialect, event, ended ?? task);
+    return answerDecided(ctx, dialect, event, { decided: ended ?? task, isNew });
   }
   ctx.body = presentHold(task, { isTaken: false });
   ctx.status = 202;
@@ -154,7 +154,7 @@ async function answerDecided(
   ctx: RoutedContext,
   dialect: Dialect,
   event: HookCall,
-  decided: Task,
+  { decided, isNew }: { decided: Task; isNew: boolean },
 ): Promise<void> {
   const { args, outcome } = presentHold(decided, { isTaken: true });
   const deny = (why: string): void => {
@@ -171,11 +171,19 @@ async function answerDecided(
   const { task, isFirst } = await receiveHold(ctx, decided);
   const status = holdStatus(task);
   if (status !== 'allowed' && status !== 'approved') return deny(refusalIn(task));
-  // Without a call id, an equal call looks like the same one, and one approval must not release two.
-  if (status === 'approved' && event.callId === null && !isFirst) {
-    return deny('the approval of this call was used before; make the call again to ask again');
+  // Without a call id, an equal call looks like the same one: one approval must not release two, nor one reservation.
+  const isUsed = status === 'approved' ? !isFirst : !isNew && isCounted(task);
+  if (event.callId === null && isUsed) {
+    return deny(`the ${usedUp[status]} of this call was used before; make the call again`);
   }
   ctx.body = dialect.allow(isChanged ? (args as HookCall['args']) : null);
+}
+
+const usedUp = { approved: 'approval', allowed: 'permission' } as const;
+
+/** Returns whether a call counts for a limit, or keeps an effect from being repeated. */
+function isCounted({ ran = [] }: Task): boolean {
+  return ran.some(({ reserved = [] }) => reserved.length > 0);
 }
 
 /** Returns why a decided call may not run. */
