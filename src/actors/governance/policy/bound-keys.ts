@@ -54,15 +54,13 @@ function filled(value: JsonValue | undefined): string {
  * characters and other forms of a character. Case counts.
  */
 export function normalText(text: string): string {
-  const parted = withoutInvisible(text).replaceAll(manyMarks, `$&${joiner}`);
-  return withoutInvisible(parted.normalize('NFKC'));
+  const visible = withoutInvisible(text);
+  if (visible.length > longestForms) return visible;
+  return withoutInvisible(visible.normalize('NFKC'));
 }
 
-/** Normalising many marks on one character takes quadratic time; two of them are the only marks that are letters. */
-const manyMarks = /[\p{M}\uff9e\uff9f]{200}/gu;
-
-/** An invisible character that marks are not sorted across. */
-const joiner = '\u034f';
+/** Maximum length of a string whose characters are compared in all their forms: a character may become eighteen. */
+const longestForms = 1_000;
 
 function withoutInvisible(text: string): string {
   return text

@@ -107,14 +107,13 @@ export class PolicyBounds {
   #limitOf(limit: Named<LimitRule>, call: RuledCall, asked: Asked): CallLimit | null {
     const { facts } = asked;
     const { when, amount: path } = limit.rule;
-    const holds = when === undefined || this.#parts.matcher.holds(when, call, facts);
-    if (holds === false) return null;
+    const { matcher } = this.#parts;
+    // A program may obey another argument than the one that the limit reads.
+    const isReadable = !readsArguments(limit.rule) || matcher.namesArgumentsOf(call);
+    const holds = when === undefined || matcher.holds(when, call, facts);
+    if (holds === false && isReadable) return null;
     const by = this.#valuesOf(limit.rule, call, facts);
-    // A program may obey another argument for the amount.
-    const isMeasurable =
-      holds === true &&
-      isKnown(by) &&
-      (path === undefined || this.#parts.matcher.namesArgumentsOf(call));
+    const isMeasurable = holds === true && isReadable && isKnown(by);
     const amount = isMeasurable ? amountIn(call, path) : null;
     return this.#callLimit(limit, { by, amount, ...asked });
   }
@@ -226,6 +225,11 @@ function isKnown(by: Values): boolean {
 /** Returns whether a limit counts the calls of a tool. */
 export function covers({ tools }: Pick<LimitRule, 'tools'>, tool: string): boolean {
   return tools.some((pattern) => matchesName(pattern, tool));
+}
+
+/** Returns whether a limit reads arguments of the calls that it counts. */
+function readsArguments({ when, amount, by }: LimitRule): boolean {
+  return [when, amount, ...by].some((expression) => /\bargs\b/.test(expression ?? ''));
 }
 
 /** Returns what a call adds to a limit; `null` if it has no exact amount. */
