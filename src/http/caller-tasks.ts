@@ -29,9 +29,14 @@ import type { Grant } from '../machines/domain/grant.ts';
 import type { HoldOutcome, HoldRequest } from '../machines/domain/hold.ts';
 import type { LimitStanding, OpenOutcome } from '../machines/domain/ledger.ts';
 import { type Caller, isFinal, isStanding, type Task } from '../machines/domain/task.ts';
-import { type DecisionAttempt, runtimeProvider } from '../machines/governance/approvers.ts';
+import {
+  type DecisionAttempt,
+  maySeeWhole,
+  runtimeProvider,
+} from '../machines/governance/approvers.ts';
 import type { DecisionAnswer } from '../machines/governance/decision.ts';
-import { isSameName } from '../machines/governance/same-person.ts';
+import type { Sees } from '../machines/governance/limit-json.ts';
+import { isSameName, isSamePerson } from '../machines/governance/same-person.ts';
 import type { Standing } from '../machines/governance/standing.ts';
 import type { JsonObject } from '../machines/json.ts';
 import type { StateHistory } from '../machines/task/entered-state.ts';
@@ -295,6 +300,19 @@ export class CallerTasks {
   /** Returns the task of a deferral. */
   async findByDeferral(deferralId: string): Promise<Task | undefined> {
     return this.#visible(await this.#system.reads.findByDeferral(deferralId));
+  }
+
+  /**
+   * Returns whose earlier calls the caller may know: those of requesters whose tasks it may read, and all where it decides on the
+   * call that a task waits with.
+   */
+  sees({ deferral, requester }: Task): Sees {
+    const caller = this.#caller;
+    const isOwn = caller === null || isSamePerson(caller, requester);
+    const decides =
+      deferral !== null && !isOwn && maySeeWhole(deferral, caller, requester, this.who);
+    const ofNobody = { deferral: null, settled: null };
+    return (earlier) => decides || isWithin(this.#scope, { requester: earlier, ...ofNobody });
   }
 
   /** Lists tasks, newest first. */

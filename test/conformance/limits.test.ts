@@ -152,6 +152,47 @@ describe('a held repeat', () => {
       ...{ at: expect.any(String), released_by: null, outcome: 'succeeded' },
     });
     expect(deferrals[0].task_id).toBe(id);
+    // Bob may read the task of his own call only.
+    const { call_id, key, at, outcome } = deferrals[0].first;
+    const seen = { call_id, key, at, outcome };
+    const shown = [
+      (await bob.get('/deferrals')).body.deferrals[0],
+      (await bob.get(`/deferrals/${deferrals[0].id}`)).body,
+      (await bob.get(`/tasks/${id}`)).body.metadata.deferral,
+    ];
+    expect(shown.map((one) => one.first)).toEqual([seen, seen, seen]);
+    const again = await pay(ann, 5, 'A-2001');
+    const own = (await ann.get(`/tasks/${again.hold_id}`)).body.metadata.deferral;
+    expect(own.first).toEqual(deferrals[0].first);
+  });
+});
+
+describe('a held call that equals one of another caller', () => {
+  it('shows its approver to approvers, not to the caller', async () => {
+    const tools = { note: { schema: { type: 'object', properties: { to: { type: 'string' } } } } };
+    const agent = await startTestAgent(
+      settings({
+        ...{ ...signIn, gate: { tools } },
+        security: { defer: { enabled: true, tools: { note: { to, approvers: ['carol@x.org'] } } } },
+      }),
+    );
+    const [ann, bob, operator] = [tokenOf('ann'), tokenOf('bob'), agent.token].map((token) =>
+      agent.as(token),
+    ) as [AgentClient, AgentClient, AgentClient];
+    const ask = async (by: AgentClient, key: string) =>
+      (await by.post('/holds', { key, tool: 'note', args: { to: 'all' } })).body.hold_id;
+    const first = await ask(ann, 'k-1');
+    const decision = { decision: 'approve', approver_email: 'carol@x.org' };
+    expect((await operator.post(`/tasks/${first}/decisions`, decision)).status).toBe(200);
+    const id = await ask(bob, 'k-2');
+    const repeats = { call_id: expect.any(String), at: expect.any(String) };
+    const { deferrals } = (await operator.get('/deferrals')).body;
+    expect(deferrals[0].repeats).toEqual({ ...repeats, approver: 'carol@x.org' });
+    const shown = [
+      (await bob.get('/deferrals')).body.deferrals[0],
+      (await bob.get(`/tasks/${id}`)).body.metadata.deferral,
+    ];
+    expect(shown.map((one) => one.repeats)).toEqual([repeats, repeats]);
   });
 });
 

@@ -91,7 +91,7 @@ export async function deferralsList(ctx: RoutedContext): Promise<void> {
   ]);
   ctx.body = {
     deferrals: page.tasks
-      .map((task) => presentDeferral(task))
+      .map((task) => presentDeferral(task, { sees: tasks.sees(task) }))
       .filter((deferral) => deferral !== null),
     total,
     ...(page.cursor === null ? {} : { next_cursor: page.cursor }),
@@ -111,7 +111,10 @@ export function deferralsGet({ schemaOf }: DeferralPorts) {
     }
     const { caller, signedInAt, tasks } = ctx.state;
     const isWhole = maySeeWhole(held, caller, task.requester, tasks.who);
-    const shown = isWhole ? presentWhole(task, schemaOf(held)) : presentDeferral(task);
+    const sees = tasks.sees(task);
+    const shown = isWhole
+      ? presentWhole(task, schemaOf(held), sees)
+      : presentDeferral(task, { sees });
     if (signedInAt === undefined) {
       ctx.body = shown;
       return;

@@ -1,3 +1,4 @@
+import type { CallerTasks } from '../caller-tasks.ts';
 import { eventStream } from '../openapi/operation.ts';
 import type { RoutedContext } from '../request-state.ts';
 import type { SeenChange } from '../task-changes.ts';
@@ -30,12 +31,14 @@ export const eventRoutes: Routes = {
  * has read may be outdated.
  */
 async function follow(ctx: RoutedContext): Promise<void> {
-  const { changes } = ctx.state.tasks;
+  const { tasks } = ctx.state;
+  const { changes } = tasks;
   const seen = await changes.since(ctx.get('Last-Event-ID'));
   const { position } = changes;
   const stream = new EventStream(ctx, () => leave());
   const tell = (change: SeenChange): void => {
-    for (const [event, at] of eventsOf(change)) stream.send({ ...event, id: changes.idOf(at) });
+    for (const [event, at] of eventsOf(change, tasks))
+      stream.send({ ...event, id: changes.idOf(at) });
   };
   const leave = changes.follow({
     onChange: tell,
@@ -49,9 +52,13 @@ async function follow(ctx: RoutedContext): Promise<void> {
 }
 
 /** Only the last event of a change carries a position, so a client resumes after complete changes. */
-function eventsOf({ taskId, task, wait, position }: SeenChange): [StreamEvent, number][] {
+function eventsOf(
+  { taskId, task, wait, position }: SeenChange,
+  tasks: CallerTasks,
+): [StreamEvent, number][] {
   const row: StreamEvent[] = task === null ? [] : [{ event: 'task', data: presentRow(task) }];
-  const data = presentWait(taskId, wait === 'asked' ? task : null);
+  const held = wait === 'asked' ? task : null;
+  const data = presentWait(taskId, held, held === null ? undefined : tasks.sees(held));
   const events = wait === null ? row : [...row, { event: 'deferral', data }];
   return events.map((event, index) => [event, position - (events.length - 1 - index)]);
 }

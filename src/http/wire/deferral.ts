@@ -3,8 +3,9 @@ import { allOptions, type OptionsJson, optionsJson } from '../../machines/domain
 import type { CallEdit, Deferral, Task } from '../../machines/domain/task.ts';
 import { formatDuration } from '../../machines/duration.ts';
 import { nextEscalation } from '../../machines/governance/defer-policy.ts';
-import { boundsJson } from '../../machines/governance/limit-json.ts';
+import { boundsJson, type Sees } from '../../machines/governance/limit-json.ts';
 import type { JsonObject } from '../../machines/json.ts';
+import { asOwner, isSameCaller, ownerOf } from '../../machines/task/task-access.ts';
 import { titleOf } from '../../machines/task/task-title.ts';
 import { argumentChanges } from './decision-record.ts';
 import { boundFields } from './limit.ts';
@@ -191,7 +192,7 @@ export const pendingDeferral = deferral
  */
 export function presentDeferral(
   task: Task,
-  { isWhole = false } = {},
+  { isWhole = false, sees = asRequester(task) }: { isWhole?: boolean; sees?: Sees } = {},
 ): z.input<typeof deferral> | null {
   const { id, requester, deferral: held, stage, records } = task;
   if (held === null) return null;
@@ -212,7 +213,7 @@ export function presentDeferral(
     args: isWhole ? args : shown,
     ...(isHidden && !isWhole ? { args_redacted: true } : {}),
     args_sha256: held.argsSha256,
-    ...presentBinding(held),
+    ...presentBinding(held, sees),
     ...(modified.length === 0
       ? {}
       : {
@@ -262,8 +263,9 @@ function presentMemory({ remember, edits }: Deferral) {
 export function presentWhole(
   task: Task,
   schema: JsonObject | null,
+  sees?: Sees,
 ): z.input<typeof deferralDetail> | null {
-  const shown = presentDeferral(task, { isWhole: true });
+  const shown = presentDeferral(task, { isWhole: true, ...(sees && { sees }) });
   return shown?.edit === true && schema !== null ? { ...shown, args_schema: schema } : shown;
 }
 
@@ -287,12 +289,16 @@ export function presentEdit({
 }
 
 /** Formats the start or a change of a wait, or its end, for a task. */
-export function presentWait(taskId: string, task: Task | null): z.input<typeof deferralEvent> {
-  const shown = task === null ? null : presentDeferral(task);
+export function presentWait(
+  taskId: string,
+  task: Task | null,
+  sees?: Sees,
+): z.input<typeof deferralEvent> {
+  const shown = task === null ? null : presentDeferral(task, sees && { sees });
   return shown ?? { task_id: taskId, deferral: null };
 }
 
-/** Formats a task's pending deferral for its task; `null` if none is pending. */
+/** Formats a task's pending deferral for its task, as its requester may see it; `null` if none is pending. */
 export function presentPending(task: Task): z.input<typeof pendingDeferral> | null {
   const { deferral: held } = task;
   if (held === null) return null;
@@ -305,14 +311,22 @@ export function presentPending(task: Task): z.input<typeof pendingDeferral> | nu
     expires_at: timestamp(held.expiresAt),
     ...(held.approvers === null ? {} : { approvers: held.approvers }),
     args_sha256: held.argsSha256,
-    ...presentBinding(held),
+    ...presentBinding(held, asRequester(task)),
     ...presentEscalation(task),
   };
 }
 
+/** The requester of a task may know who requested an earlier call only if it was the same person. */
+function asRequester(task: Task): Sees {
+  return (earlier) => isSameCaller(ownerOf(task), earlier && asOwner(earlier));
+}
+
 /** Formats the data that a deferral is bound to in addition to its arguments, and what the call was compared with. */
-function presentBinding(held: Deferral) {
+function presentBinding(held: Deferral, sees: Sees) {
   const { runsSha256, repeats, requests } = held;
+  // An equal call of the same session has the same requester.
+  const approver =
+    repeats?.requester === undefined || sees(repeats.requester) ? repeats?.approver : undefined;
   return {
     ...(runsSha256 === undefined ? {} : { runs_sha256: runsSha256 }),
     ...(repeats === undefined
@@ -321,10 +335,10 @@ function presentBinding(held: Deferral) {
           repeats: {
             call_id: repeats.callId,
             at: timestamp(repeats.at),
-            ...(repeats.approver === undefined ? {} : { approver: repeats.approver }),
+            ...(approver === undefined ? {} : { approver }),
           },
         }),
-    ...boundsJson(held),
+    ...boundsJson(held, sees),
     ...(requests === undefined ? {} : { requests }),
   };
 }

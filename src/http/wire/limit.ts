@@ -47,11 +47,18 @@ const measuredLimit = z
 const firstEffect = z
   .object({
     call_id: z.string(),
-    task_id: z.string(),
+    task_id: z
+      .string()
+      .describe('Absent, with the people, if the caller may not read it.')
+      .exactOptional(),
     key: z.string().describe('The effect, as `security.effects` names it.'),
-    requested_by: requester.nullable(),
+    requested_by: requester.nullable().exactOptional(),
     at: time,
-    released_by: z.string().nullable().describe('The approver; null if nobody was asked.'),
+    released_by: z
+      .string()
+      .nullable()
+      .describe('The approver; null if nobody was asked.')
+      .exactOptional(),
     outcome: z
       .enum(['running', 'succeeded', 'unknown'])
       .describe('`running` includes a call that its program has not received yet.'),

@@ -284,8 +284,8 @@ export interface Deferral extends WaitTerms {
   runsSha256?: string;
   /** Changes that approvers made to the arguments, oldest first; absent for none. */
   edits?: readonly CallEdit[];
-  /** An equal call of the session that ran earlier; absent if there is none. */
-  repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'>;
+  /** An equal call that ran earlier; absent if there is none. `requester` is absent for a call of the same session. */
+  repeats?: Pick<RanCall, 'callId' | 'at' | 'approver'> & { requester?: FirstEffect['requester'] };
   /** The limits that apply to the call, as they were when people were asked; absent for none. */
   limits?: readonly MeasuredLimit[];
   /** The earlier call with the same effect; absent if there is none. */

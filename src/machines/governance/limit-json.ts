@@ -37,16 +37,19 @@ export type LimitPeriodJson = {
   zone?: string;
 };
 
-/** The earlier call with the same effect, as clients read it. */
+/** The earlier call with the same effect, as clients read it: without its task and its people for those who may not read that task. */
 export type FirstEffectJson = {
   call_id: string;
-  task_id: string;
+  task_id?: string;
   key: string;
-  requested_by: RequesterJson | null;
+  requested_by?: RequesterJson | null;
   at: string;
-  released_by: string | null;
+  released_by?: string | null;
   outcome: FirstEffect['outcome'];
 };
+
+/** Returns whether a reader may know who requested an earlier call; `null` is a call without authentication. */
+export type Sees = (requester: FirstEffect['requester']) => boolean;
 
 type RequesterJson = {
   user_id: string;
@@ -77,31 +80,27 @@ export function measuredLimitJson(limit: MeasuredLimit): MeasuredLimitJson {
   };
 }
 
+const everyone: Sees = () => true;
+
 /** Formats the earlier call with the same effect. */
-export function firstEffectJson(first: FirstEffect): FirstEffectJson {
-  const { callId, taskId, key, requester, at, approver, outcome } = first;
+export function firstEffectJson(first: FirstEffect, sees: Sees = everyone): FirstEffectJson {
+  const { callId, taskId, key, requester, at, approver = null, outcome } = first;
+  const people = { requested_by: requesterJson(requester), released_by: approver };
   return {
     call_id: callId,
-    task_id: taskId,
-    key,
-    requested_by: requesterJson(requester),
-    at: new Date(at).toISOString(),
-    released_by: approver ?? null,
-    outcome,
+    ...(sees(requester) ? { task_id: taskId, ...people } : {}),
+    ...{ key, at: new Date(at).toISOString(), outcome },
   };
 }
 
-/** Formats the limits and the earlier call that the approvers of a held call see; empty without any. */
-export function boundsJson({
-  limits,
-  first,
-}: {
-  limits?: readonly MeasuredLimit[];
-  first?: FirstEffect;
-}): { limits?: MeasuredLimitJson[]; first?: FirstEffectJson } {
+/** Formats the limits and the earlier call of a held call, for a reader who `sees` that call; empty without any. */
+export function boundsJson(
+  { limits, first }: { limits?: readonly MeasuredLimit[]; first?: FirstEffect },
+  sees: Sees = everyone,
+): { limits?: MeasuredLimitJson[]; first?: FirstEffectJson } {
   return {
     ...(limits === undefined ? {} : { limits: limits.map(measuredLimitJson) }),
-    ...(first === undefined ? {} : { first: firstEffectJson(first) }),
+    ...(first === undefined ? {} : { first: firstEffectJson(first, sees) }),
   };
 }
 

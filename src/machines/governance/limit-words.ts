@@ -92,12 +92,13 @@ export function firstWords({
   outcome = '',
 }: ShownFirst): string {
   const approved = approver === null ? '' : `, approved by ${oneLine(approver)}`;
-  const who = firstRequester(by ?? null);
+  const who = firstRequester(by);
   return `The same effect, ${oneLine(key)}, was requested by ${who} at ${oneLine(at)}${approved}. ${outcomeWords(outcome)}.`;
 }
 
-/** Returns the display text for the requester of an earlier call. */
-export function firstRequester(by: ShownRequester | null): string {
+/** Returns the display text for the requester of an earlier call; `undefined` if the reader may not know the person. */
+export function firstRequester(by: ShownRequester | null | undefined): string {
+  if (by === undefined) return 'another caller';
   if (by === null) return 'an anonymous caller';
   const { provider = '', user_id: userId, email } = by;
   const name = callerWords({ provider, userId, email: email ?? '' });

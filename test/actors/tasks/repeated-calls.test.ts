@@ -21,7 +21,12 @@ async function besides() {
   const beside = await parks(system, paying(5));
   await approve(beside.id);
   const { ran = [] } = await ends(system, beside.id);
-  const ranBeside = ran.map(({ callId, at, approver }) => ({ callId, at, approver }));
+  const ranBeside = ran.map(({ callId, at, approver }) => ({
+    callId,
+    at,
+    approver,
+    requester: null,
+  }));
   return { ...rig, approve, first, beside, ranBeside };
 }
 
@@ -54,7 +59,7 @@ it('a repeated call of another session and another caller is reported', async ()
   const [ran] = (await ends(system, first.id)).ran ?? [];
   const { deferral } = await parks(system, { ...paying(5), contextId: 'c-2' });
   const { callId, at, approver } = ran ?? {};
-  expect(deferral?.repeats).toEqual({ callId, at, approver });
+  expect(deferral?.repeats).toEqual({ callId, at, approver, requester: null });
   const other = await parks(system, { ...paying(6), contextId: 'c-3' });
   expect(other.deferral).not.toHaveProperty('repeats');
 });

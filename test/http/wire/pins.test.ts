@@ -99,7 +99,7 @@ const held = aDeferral({
     aMeasuredLimit(),
     aMeasuredLimit({ name: 'refunds', period: { calendar: 'day', zone: 'UTC' }, amount: null }),
   ],
-  first: aFirstEffect(),
+  first: aFirstEffect({ requester: aCaller() }),
   requests: 2,
   approvers: ['ann@example.com', 'group:finance'],
   alsoBy: [['group:legal']],

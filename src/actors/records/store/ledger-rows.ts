@@ -113,8 +113,10 @@ export function isEntry({ kind }: Pick<LedgerRow, 'kind'>): boolean {
 }
 
 /** Returns an earlier equal call from its row. */
-export function equalOf({ call_id: callId, at, approver }: LedgerRow): EqualCall {
-  return { callId, at: Number(at), ...(approver === null ? {} : { approver }) };
+export function equalOf(row: LedgerRow): EqualCall {
+  const { call_id: callId, at, approver } = row;
+  const requester = parsedRequester(row);
+  return { callId, at: Number(at), requester, ...(approver === null ? {} : { approver }) };
 }
 
 /** Identifies an entry among those of its call. */
