@@ -1,3 +1,6 @@
+import { measuredLimitJson } from '../../src/machines/governance/limit-json.ts';
+import { aMeasuredLimit } from '../../test/helpers/limit-fixtures.ts';
+import { aDeferral } from '../../test/helpers/page-fixtures.ts';
 import type { PageServer } from '../../test/helpers/page-server.ts';
 import type { Screen } from './screen.ts';
 
@@ -61,7 +64,14 @@ export const storyScreens: Record<string, StoryScreen> = {
   }),
   approvals: story('#/approvals'),
   approval: story('#/approvals/refunds/refund-1'),
-  'approval-over': story('#/approvals/refunds/refund-5'),
+  'approval-over': story('#/approvals', async ({ open }, server) => {
+    const over = measuredLimitJson(aMeasuredLimit({ by: { caller: '(none)' } }));
+    const call = { id: 'd-4', task_id: 'refund-5', requester: null, title: 'Refund order A-2001' };
+    const { deferrals } = server;
+    server.deferrals = [...deferrals, aDeferral({ ...call, limits: [over] })];
+    await open('#/approvals/refunds/refund-5');
+    server.deferrals = deferrals;
+  }),
   'approvals-none': story('#/approvals', async ({ open }, server) => {
     const { deferrals } = server;
     server.deferrals = [];

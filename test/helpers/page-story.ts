@@ -42,7 +42,7 @@ export function tellStory(server: PageServer): void {
         "Scripts run without a sandbox here: one could read the operator's token. Install bubblewrap, or set egress.sandbox.",
       ],
     }),
-    anAgent({ pending_deferrals: 3, started_at: minutes(-95) }),
+    anAgent({ pending_deferrals: 2, started_at: minutes(-95) }),
     anAgent({
       id: 'translator',
       version: '0.3.0',
@@ -98,13 +98,6 @@ export function tellStory(server: PageServer): void {
       },
       requested_at: minutes(-20),
       expires_at: minutes(341),
-    }),
-    aDeferral({
-      ...{ id: 'd-4', task_id: 'refund-5', requester: null, title: 'Refund order A-2001' },
-      args: { order_id: 'A-2001', amount: 900, currency: 'EUR', reason: 'late by 9 days' },
-      limits: [measuredLimitJson(aMeasuredLimit({ by: { caller: '(none)' } }))],
-      requested_at: minutes(-2),
-      expires_at: minutes(400),
     }),
   ];
   server.routes.set('GET /api/agents/refunds/logs', () => ({

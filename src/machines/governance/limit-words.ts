@@ -10,7 +10,8 @@ type Amount = number | string;
 export interface ShownLimit {
   name?: string | undefined;
   by?: Readonly<Record<string, string | undefined>> | undefined;
-  period?: ShownPeriod | undefined;
+  /** `null` where the period is not shown. */
+  period?: ShownPeriod | null | undefined;
   max?: Amount | undefined;
   used?: Amount | undefined;
   reserved?: Amount | undefined;
@@ -67,7 +68,7 @@ const lackingWords: Readonly<Record<string, string>> = {
 export function usedWords({ max = 0, used = 0, reserved = 0, period = {} }: ShownLimit): string {
   const running = Number(reserved) === 0 ? '' : `, ${decimalWords(reserved)} reserved`;
   const spent = `${decimalWords(used)} of ${decimalWords(max)} used`;
-  return `${spent} ${periodWords(period)}${running}`;
+  return `${spent}${period === null ? '' : ` ${periodWords(period)}`}${running}`;
 }
 
 /** Returns what a call adds to a limit, in one sentence. */

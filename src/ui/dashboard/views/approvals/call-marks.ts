@@ -13,7 +13,10 @@ export function markWords(
 ): string[] {
   const over = limits
     .filter((limit) => limit.over)
-    .map((limit) => `over ${limitName({ name: limit.name })}: ${usedWords(limit)}`);
+    .map(
+      (limit) =>
+        `over ${limitName({ name: limit.name })}: ${usedWords({ ...limit, period: null })}`,
+    );
   return [...over, ...repeatMarks({ first, repeats }, now)];
 }
 
