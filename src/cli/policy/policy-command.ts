@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { countValue, jsonValue, usedValue } from '../option-values.ts';
+import { countValue, jsonValue, momentValue, usedValue } from '../option-values.ts';
 import type { Session } from '../session.ts';
 import type { PolicyDiffOptions } from './policy-diff.ts';
 import type { ExplainOptions } from './policy-explain.ts';
@@ -17,6 +17,9 @@ export function policyCommand(session: Session): Command {
     .option('--task <id>', 'the recorded calls of this task; the agent must be running')
     .option('--call <id>', 'one of them')
     .option('--args <json>', 'the arguments of the call', jsonValue, {})
+    .option('--at <time>', 'the time of the call (default: now)', momentValue)
+    .option('--caller <email|json>', 'the caller, as in a row of policy.test.yaml')
+    .option('--history <json>', 'the earlier calls of the session, as in such a row', jsonValue)
     .option('--acr <acr>', 'the assurance level the caller has signed in with')
     .option('--message <text>', 'the request of the caller; intent alignment needs it')
     .option('--cwd <dir>', 'the folder in which the call works')

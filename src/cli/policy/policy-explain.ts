@@ -14,9 +14,16 @@ import type {
   Explanation,
 } from '../../dashboard/reading/explanation.ts';
 import { openPolicy } from '../../dashboard/reading/open-policy.ts';
+import {
+  callerOf,
+  PolicyTableError,
+  ranBefore,
+  readCircumstances,
+} from '../../dashboard/reading/policy-table.ts';
 import { optionTerms, optionWords } from '../../machines/domain/rule-options.ts';
+import type { Caller, RanCall } from '../../machines/domain/task.ts';
 import { limitName } from '../../machines/governance/limit-words.ts';
-import { isJsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../../machines/json.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { configFailure } from '../config-failure.ts';
 import { printWarnings } from '../config-warnings.ts';
@@ -104,6 +111,12 @@ function limitLine({ name, by, used, max, amount, over }: ExplainedLimit): strin
 
 export interface ExplainOptions {
   args: JsonValue;
+  /** Epoch milliseconds. */
+  at?: number;
+  /** An email, or the `caller` of a row of policy tests as JSON. */
+  caller?: string;
+  /** The `history` of such a row. */
+  history?: JsonValue;
   acr?: string;
   message?: string;
   cwd?: string;
@@ -120,10 +133,11 @@ export interface ExplainOptions {
 export async function policyExplain(
   session: Session,
   name: string,
-  { args, acr, message, cwd, client, used, dir }: ExplainOptions,
+  { args, acr, message, cwd, client, used, dir, ...given }: ExplainOptions,
 ): Promise<void> {
   const { output, interruption } = session;
   const signal = interruption.listen();
+  const { requester, ran } = circumstancesOf(given, acr);
   const env = await environmentOf(session, resolve(dir));
   const clock = systemClock();
   const { problems, warnings, agent } = await readAgent(resolve(dir), env, clock);
@@ -151,10 +165,40 @@ export async function policyExplain(
     ...(client === undefined ? {} : { client }),
   };
   const explanation = await explainCall(
-    { tool: name, args, acr: acr ?? null, message: message ?? null, origin, used },
+    {
+      ...{ tool: name, args, acr: acr ?? null, message: message ?? null, origin, used, ran },
+      ...(requester === null ? {} : { requester }),
+      at: given.at,
+    },
     { ...policy, outputRules: outputRules(agent, name), clock, log, signal },
   );
   printExplanation(output, { ...explanation, ...gap }, args);
+}
+
+/** Reads who calls and what ran before. Throws CliError. */
+function circumstancesOf(
+  { caller, history }: Pick<ExplainOptions, 'caller' | 'history'>,
+  acr: string | undefined,
+): { requester: Caller | null; ran: RanCall[] } {
+  const isEmail = caller !== undefined && !caller.trimStart().startsWith('{');
+  const written = isEmail ? { user_id: caller, email: caller } : parseJson(caller ?? 'null');
+  try {
+    const read = readCircumstances({
+      ...(caller === undefined ? {} : { caller: written }),
+      ...(history === undefined ? {} : { history }),
+    });
+    const requester = callerOf(read);
+    return {
+      requester: requester && acr !== undefined ? { ...requester, acr } : requester,
+      ran: ranBefore(read),
+    };
+  } catch (error) {
+    if (!(error instanceof PolicyTableError)) throw error;
+    throw new CliError(plainLine(`--${error.message}`), {
+      ...{ code: 'usage', exitCode: exitCodes.usage },
+      hint: 'write them as in a row of policy.test.yaml',
+    });
+  }
 }
 
 function unseen(name: string, server: string): string {

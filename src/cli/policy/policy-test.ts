@@ -76,17 +76,23 @@ export async function policyTest(
 export async function readTable(file: string): Promise<TestRow[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const message = `${file} cannot be read (${codeOf(error)})`;
-    throw invalid(message, exitCodes.notFound);
+    throw invalid([message], exitCodes.notFound);
   });
   try {
     return tableIn(text, file);
   } catch (error) {
-    throw error instanceof PolicyTableError ? invalid(error.message, exitCodes.invalid) : error;
+    throw error instanceof PolicyTableError ? invalid(error.problems, exitCodes.invalid) : error;
   }
 }
 
-function invalid(message: string, exitCode: CliError['exitCode']): CliError {
-  return new CliError(plainLine(message), { code: 'invalid_table', exitCode });
+function invalid(problems: readonly string[], exitCode: CliError['exitCode']): CliError {
+  const lines = problems.map((problem) => plainLine(problem));
+  const [first = ''] = lines;
+  return lines.length === 1
+    ? new CliError(first, { code: 'invalid_table', exitCode })
+    : new CliError(`${lines.length} problems in the table`, {
+        ...{ code: 'invalid_table', exitCode, lines },
+      });
 }
 
 type Terms = { when?: string | undefined };

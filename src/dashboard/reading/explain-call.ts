@@ -33,6 +33,8 @@ export interface ImaginedCall {
   requester?: Caller;
   /** Calls that started in the session, oldest first; none when absent. */
   ran?: readonly RanCall[];
+  /** The time of the call, in epoch milliseconds; now when absent. */
+  at?: number | undefined;
   /** What the program of a hold states of the call; nothing when absent. */
   origin?: CallOrigin | undefined;
   /** Used amounts of limits, as exact decimals by name; nothing is used of any other one. */
@@ -53,7 +55,7 @@ export interface ExplainPorts extends Pick<Governance, 'policy' | 'scorer'> {
  * credentials. Asks only the embedder, and only if there is a message. Rejects with the reason of the signal.
  */
 export async function explainCall(
-  { tool, args, acr, message, requester, ran = [], origin, used = {} }: ImaginedCall,
+  { tool, args, acr, message, requester, ran = [], at, origin, used = {} }: ImaginedCall,
   ports: ExplainPorts,
 ): Promise<Explanation> {
   ports.signal.throwIfAborted();
@@ -70,7 +72,7 @@ export async function explainCall(
   const policy = isIntentUnknown ? withoutIntent(ports.policy) : ports.policy;
   const known = ports.tools.get(call.tool);
   const tools = new Map(known === undefined ? [] : [[call.tool, withoutIdentity(known)]]);
-  const now = ports.clock.now();
+  const now = at ?? ports.clock.now();
   const measure = async (asked: MeasureInput) => measureGiven(asked, used, now);
   const asked = {
     ...{ taskId: ids.next(), call, ran, now },

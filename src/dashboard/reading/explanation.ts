@@ -19,7 +19,10 @@ export interface ExplainedLayer {
 /** The approvers and the channel of a deferral. */
 export interface ExplainedDeferral
   extends Omit<OptionsJson, 'four_eyes'>,
-    Pick<z.input<typeof deferral>, 'to' | 'timeout' | 'approvers' | 'quorum' | 'context'> {
+    Pick<
+      z.input<typeof deferral>,
+      'to' | 'timeout' | 'approvers' | 'also_by' | 'quorum' | 'quorum_of' | 'context'
+    > {
   four_eyes: boolean;
   remind: boolean;
   escalate_to: string | null;

@@ -1,6 +1,7 @@
 import { load, YAMLException } from 'js-yaml';
 import * as z from 'zod';
 import { argsDigest } from '../../actors/governance/governance.ts';
+import { duration } from '../../actors/schema-value.ts';
 import { yamlLimits } from '../../actors/yaml-limits.ts';
 import type { Caller, RanCall } from '../../machines/domain/task.ts';
 import { decimalOf } from '../../machines/exact-decimal.ts';
@@ -33,11 +34,31 @@ const amount = z.union([z.number(), z.string()]).transform((written, context) =>
   return z.NEVER;
 });
 
+/** Who decides on a held call, in the words of a rule. */
+const deciders = {
+  /** One list, or the lists of several rules, each of which the approver must be on; null for anyone. */
+  approvers: z
+    .union([z.string(), z.array(z.string()), z.array(z.array(z.string()))])
+    .nullable()
+    .exactOptional(),
+  quorum: z.union([z.int(), z.record(z.string(), z.int())]).exactOptional(),
+  timeout: duration.exactOptional(),
+  four_eyes: z.boolean().exactOptional(),
+  require_reason: z.literal([false, 'approve', 'reject', 'both']).exactOptional(),
+  require_passkey: z.boolean().exactOptional(),
+  edit: z.boolean().exactOptional(),
+};
+
 const row = z.strictObject({
   name: z.string(),
   tool: z.string(),
   args: object.default({}),
   caller: caller.exactOptional(),
+  /** The time of the call, in RFC 3339; now if absent. */
+  now: z.iso
+    .datetime({ offset: true, error: 'write a time such as 2026-07-01T09:00:00Z' })
+    .transform((text) => Date.parse(text))
+    .exactOptional(),
   /** The folder in which the call works, and the coding agent whose hook asks. */
   cwd: z.string().exactOptional(),
   client: z.string().exactOptional(),
@@ -49,28 +70,49 @@ const row = z.strictObject({
     decision: z.enum(['allow', 'deny', 'modify', 'step_up', 'defer']),
     rule: z.string().exactOptional(),
     to: z.union([z.string(), z.array(z.string())]).exactOptional(),
-    quorum: z.int().exactOptional(),
+    ...deciders,
   }),
 });
+
+const circumstances = row.pick({ caller: true, history: true });
+
+/**
+ * Reads the caller and the earlier calls of a hypothetical call, in the form of a row. Throws PolicyTableError, whose
+ * problems begin with `caller` or `history`.
+ */
+export function readCircumstances(given: unknown): z.output<typeof circumstances> {
+  const read = circumstances.safeParse(given);
+  if (read.success) return read.data;
+  throw new PolicyTableError(
+    read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
+  );
+}
 
 /** A row of a table of policy tests. */
 export type TestRow = z.output<typeof row> & { place: string };
 
-/** A table of policy tests cannot be used; the message names the place. */
+/** A table of policy tests cannot be used; each problem names its place. */
 export class PolicyTableError extends Error {
   readonly code = 'invalid_table';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('; '));
+    this.problems = problems;
+  }
 }
 
 /** Parses a table of policy tests. Throws PolicyTableError; nothing has been evaluated then. */
 export function tableIn(text: string, file: string): TestRow[] {
   const read = z.array(row).safeParse(parsed(file, text));
   if (!read.success) {
-    const unknown = read.error.issues.find(({ code }) => code === 'unrecognized_keys');
-    const issue = unknown ?? read.error.issues[0];
-    const [number, ...path] = issue?.path ?? [];
-    const place = typeof number === 'number' ? ` row ${number + 1}` : '';
-    const key = path.length === 0 ? '' : `${path.join('.')}: `;
-    throw new PolicyTableError(`${file}${place}: ${key}${issue?.message ?? 'this is no table'}`);
+    throw new PolicyTableError(
+      read.error.issues.map(({ path: [number, ...path], message }) => {
+        const place = typeof number === 'number' ? ` row ${number + 1}` : '';
+        const key = path.length === 0 ? '' : `${path.join('.')}: `;
+        return `${file}${place}: ${key}${message}`;
+      }),
+    );
   }
   return read.data.map((each, index) => ({ ...each, place: `${file} row ${index + 1}` }));
 }
@@ -81,14 +123,14 @@ function parsed(file: string, text: string): unknown {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { mark, reason } = error;
-    throw new PolicyTableError(
+    throw new PolicyTableError([
       `${file}:${(mark?.line ?? 0) + 1}:${(mark?.column ?? 0) + 1}: ${reason}`,
-    );
+    ]);
   }
 }
 
 /** Returns the caller of a row; `null` for a row without one. */
-export function callerOf({ caller: given }: TestRow): Caller | null {
+export function callerOf({ caller: given }: Pick<TestRow, 'caller'>): Caller | null {
   if (given === undefined) return null;
   const { user_id: userId, email, org_id: orgId, acr, groups, claims } = given;
   return {
@@ -102,7 +144,7 @@ export function callerOf({ caller: given }: TestRow): Caller | null {
 }
 
 /** Returns the earlier calls of a row. */
-export function ranBefore({ history }: TestRow): RanCall[] {
+export function ranBefore({ history }: Pick<TestRow, 'history'>): RanCall[] {
   return history.map(({ tool, args, outcome }, index) => ({
     tool,
     callId: `earlier-${index}`,

@@ -340,6 +340,30 @@ would be denied: the arguments of issue_refund must be an object
     });
   });
 
+  it('may say when, by whom and after which calls a call is made', async () => {
+    const when =
+      'now.getHours("Europe/Berlin") == 9 && "finance" in caller.groups && history.count("issue_refund") == 1';
+    const tools = { issue_refund: [{ when, allow: true }, { to: 'channel:console:*' }] };
+    const dir = await agentWith({ defer: { enabled: true, tools } });
+    const right = [
+      ...['--at', '2026-07-01T09:30:00+02:00', '--history', '[{"tool": "issue_refund"}]'],
+      ...['--caller', '{"user_id": "u-1", "groups": ["finance"]}'],
+    ];
+    expect(await explainJson(dir, ...right)).toMatchObject({ outcome: 'run' });
+    for (const wrong of [
+      ['--at', '2026-07-01T10:30:00+02:00'],
+      ['--history', '[]'],
+      ['--caller', 'ann@example.com'],
+    ]) {
+      expect(await explainJson(dir, ...right, ...wrong)).toMatchObject({ outcome: 'defer' });
+    }
+    expect(await explain(dir, '--caller', '{"id": 1}', '--history', '[{}]')).toMatchObject({
+      code: 2,
+      stderr:
+        'error: --caller.user_id: Invalid input: expected string, received undefined; caller: Unrecognized key: "id"; history.0.tool: Invalid input: expected string, received undefined; write them as in a row of policy.test.yaml\n',
+    });
+  });
+
   it('exits with 3 for an unknown tool and names the nearest', async () => {
     const dir = await refundAgent();
     const command = ['policy', 'explain', 'isue_refund', '--dir', dir];

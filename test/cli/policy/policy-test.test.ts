@@ -27,7 +27,7 @@ const agent = {
   },
 };
 
-async function tested(rows: object[] | string, ...given: (string | typeof agent)[]) {
+async function tested(rows: object[] | string, ...given: (string | object)[]) {
   const flags = given.filter((flag) => typeof flag === 'string');
   const tried = given.find((one) => typeof one !== 'string') ?? agent;
   const dir = await refundAgent(JSON.stringify(tried));
@@ -129,6 +129,102 @@ describe('a table of calls', () => {
     });
   });
 
+  it('may say at what time a call is made', async () => {
+    const when = 'now.getHours("Europe/Berlin") >= 9 && now.getHours("Europe/Berlin") < 17';
+    const by = [{ when, allow: true }, { to: 'channel:console:*' }];
+    const tools = { issue_refund: by };
+    const timed = { ...agent, security: { defer: { enabled: true, tools } } };
+    const at = (now: string, decision: string) => ({
+      ...{ name: now, ...call('5'), now, expect: { decision } },
+    });
+    const rows = [
+      at('2026-07-01T08:59:59+02:00', 'defer'),
+      at('2026-07-01T09:00:00+02:00', 'allow'),
+      at('2026-12-01T16:00:00Z', 'defer'),
+    ];
+    expect(await tested(rows, timed)).toMatchObject({ stdout: '3 passed, 0 failed\n' });
+    expect(await tested([at('noon', 'defer')], timed)).toMatchObject({
+      stderr: 'error: policy.test.yaml row 1: now: write a time such as 2026-07-01T09:00:00Z\n',
+    });
+  });
+
+  it('may say who decides, and within which time', async () => {
+    const quorum = { 'group:finance': 1, 'group:legal': 1 };
+    const strict = {
+      ...{ to: 'channel:console:*', approvers: ['group:finance', 'group:legal'], quorum },
+      ...{ four_eyes: true, timeout: '2h', require_reason: 'reject', edit: true },
+    };
+    const every = { to: 'channel:console:*', approvers: ['Ann@example.com'] };
+    const tools = {
+      issue_refund: strict,
+      'issue_*': every,
+      lookup_order: { to: 'channel:console:*' },
+    };
+    const settings = { issuer: 'https://id.example.com', audience: 'refunds' };
+    const provider = { type: 'oidc', name: 'staff', groups_claim: 'groups', settings };
+    const decided = {
+      ...{ agent_id: 'gate', gate: { tools: { '*': {} } }, auth: { providers: [provider] } },
+      security: { defer: { enabled: true, tools } },
+    };
+    const row = (name: string, expected: object) => ({
+      ...{ name, ...call('5'), expect: { decision: 'defer', ...expected } },
+    });
+    const lists = [['ann@example.com'], ['group:legal', 'group:finance']];
+    const right = { approvers: lists, quorum, four_eyes: true, timeout: '600s' };
+    const answer = await tested(
+      [
+        row('right', { ...right, require_reason: 'reject', require_passkey: false }),
+        row('a number', { quorum: 2 }),
+        row('wrong', {
+          ...{ approvers: ['group:finance', 'group:legal'], quorum: 3, four_eyes: false },
+          ...{ timeout: '1h', require_reason: false, require_passkey: true, edit: true },
+        }),
+        row('one list', { quorum: { 'group:finance': 2 }, approvers: null }),
+        {
+          name: 'a tool of another name',
+          tool: 'lookup_order',
+          expect: { decision: 'defer', approvers: null, edit: false, quorum: 1 },
+        },
+        { name: 'not held', tool: 'nothing', expect: { decision: 'deny', approvers: 'a@x.de' } },
+      ],
+      decided,
+    );
+    expect(answer).toEqual({
+      code: 5,
+      stdout: `✗ wrong (policy.test.yaml row 3)
+    approvers: expected group:finance, group:legal, got ann@example.com and also group:finance, group:legal
+    quorum: expected 3, got 2
+    timeout: expected 1h0m0s, got 10m0s
+    four_eyes: expected false, got true
+    require_reason: expected false, got reject
+    require_passkey: expected true, got false
+    edit: expected true, got false
+✗ one list (policy.test.yaml row 4)
+    approvers: expected anyone, got ann@example.com and also group:finance, group:legal
+    quorum: expected 2 of group:finance, got 1 of group:finance, 1 of group:legal
+✗ not held (policy.test.yaml row 6)
+    decision: expected deny, got allow
+    approvers: expected a@x.de, got none
+3 passed, 3 failed
+`,
+      stderr: 'error: 3 of 6 rows differ\n',
+    });
+  });
+
+  it('lists every problem of a table', async () => {
+    const rows = [
+      { ...allowed, nwo: 1 },
+      { ...held, expect: { decision: 'run' } },
+    ];
+    expect(await tested(rows)).toEqual({
+      ...{ code: 5, stdout: '' },
+      stderr: `policy.test.yaml row 1: Unrecognized key: "nwo"
+policy.test.yaml row 2: expect.decision: Invalid option: expected one of "allow"|"deny"|"modify"|"step_up"|"defer"
+error: 2 problems in the table
+`,
+    });
+  });
+
   it('prints one document', async () => {
     const { stdout } = await tested(
       [allowed, { ...held, expect: { decision: 'allow' } }],
@@ -145,7 +241,6 @@ describe('a table of calls', () => {
 
   it.each([
     ['[', 'error: policy.test.yaml:1:2: unexpected end of the stream within a flow collection\n'],
-    ['- {name: a, tol: b}', 'error: policy.test.yaml row 1: Unrecognized key: "tol"\n'],
     ['a: b', 'error: policy.test.yaml: Invalid input: expected array, received object\n'],
   ])('that cannot be read is reported with one message: %s', async (text, stderr) => {
     expect(await tested(text)).toMatchObject({ code: 5, stderr });

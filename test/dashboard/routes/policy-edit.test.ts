@@ -100,7 +100,7 @@ it('the policy tests of the agent are evaluated under edited rules before they a
 it.each([
   [
     '- {name: x}',
-    'policy.test.yaml row 1: tool: Invalid input: expected string, received undefined',
+    'policy.test.yaml row 1: tool: Invalid input: expected string, received undefined; policy.test.yaml row 1: expect: Invalid input: expected object, received undefined',
   ],
   ['[', 'policy.test.yaml:1:2: unexpected end of the stream within a flow collection'],
 ])('a table that cannot be evaluated has a reason: %s', async (content, problem) => {
