@@ -10,6 +10,8 @@ export interface Grants {
   put(grant: Grant): Promise<void>;
   /** Uses a grant once; returns the remaining uses, or `null` if it cannot be used any more. */
   use(id: string, now: number): Promise<number | null>;
+  /** Gives back one use of a grant, of a call that does not run. */
+  giveBack(id: string): Promise<void>;
   /** Suspends the grants of a tool for a requester; returns those that it changed. */
   suspend(tool: string, requester: string): Promise<Grant[]>;
   /** Ends a grant; returns false if there is none with this id. */

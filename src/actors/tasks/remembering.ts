@@ -116,6 +116,11 @@ export class Remembering {
     return null;
   }
 
+  /** Gives back the use of a grant by a call that does not run. */
+  giveBack(id: string): Promise<void> {
+    return this.#ports.store.grants.giveBack(id);
+  }
+
   /** Suspends the grants for calls like a rejected one. */
   async rejected({ tool }: Pick<Deferral, 'tool'>, requester: Caller | null): Promise<void> {
     const { store, clock } = this.#ports;

@@ -58,7 +58,7 @@ export interface TaskLogicPorts {
   /** Limits the waiting calls of each caller. */
   waits: WaitingLimit;
   sessions: Pick<Sessions, 'history'>;
-  remembering: Pick<Remembering, 'redeem'>;
+  remembering: Pick<Remembering, 'redeem' | 'giveBack'>;
   /** The calls that count for limits, and the effects of calls. */
   ledger: Ledger;
   /** Envelope keys of every audit event of the agent. */
@@ -110,6 +110,7 @@ export function createTaskLogic(ports: TaskLogicPorts) {
         log,
         attribute: served,
         redeem: (asked) => remembering.redeem(asked),
+        giveBack: (grantId) => remembering.giveBack(grantId),
         measure: async (asked, signal) => {
           const measured = await measure(asked, signal);
           if (measured.reserved !== null) live(asked.taskId).reserved(asked.call.id);

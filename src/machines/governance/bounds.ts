@@ -66,6 +66,8 @@ export interface MeasureInput {
   seen: SeenBounds | null;
   /** The approver who released it; absent for none. */
   approver?: string;
+  /** The grant of which the call has spent a use; absent for none. It is given back if the call does not run. */
+  grantId?: string;
 }
 
 /** What the ledger has for a call. */

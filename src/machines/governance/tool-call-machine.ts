@@ -239,6 +239,7 @@ function measureInput(
     joins: canJoin(context),
     seen: held?.isReleased === true ? seenBy(held.deferral) : null,
     ...(approver === undefined ? {} : { approver }),
+    ...(presented.grant === null ? {} : { grantId: presented.grant.id }),
   };
 }
 

@@ -46,6 +46,8 @@ export interface GovernPorts {
   historyOf?: (taskId: string, signal: AbortSignal) => Promise<readonly RanCall[] | null>;
   /** Uses a grant that covers a call; no call is covered when absent. */
   redeem?: (asked: RedeemInput) => Promise<UsedGrant | null>;
+  /** Gives back the use of a grant by a call that does not run. */
+  giveBack?: (grantId: string) => Promise<void>;
   /** Compares a call with its limits and earlier equal effects; without it, a call with limits is denied. */
   measure?: (asked: MeasureInput, signal: AbortSignal) => Promise<Measured>;
   /** Attributes the requests of an actor to their run; unattributed when absent. */
@@ -230,11 +232,18 @@ export function createGovern(ports: GovernPorts) {
       throw error;
     }
   });
+  const unreturned = 'the use of a grant could not be given back';
+  const returned = async ({ grantId }: MeasureInput) => {
+    if (grantId !== undefined) await ports.giveBack?.(grantId);
+  };
   const measure = fromPromise<MeasuredCall, MeasureInput>(async ({ input, signal }) => {
     try {
       if (ports.measure === undefined) throw new Error('there is no ledger');
-      return { ...(await ports.measure(input, signal)), heldAs: ids.next() };
+      const measured = await ports.measure(input, signal);
+      if (measured.reserved === null) await returned(input);
+      return { ...measured, heldAs: ids.next() };
     } catch (error) {
+      await returned(input).catch((cause: unknown) => failed(cause, input.call, unreturned));
       if (!signal.aborted) failed(error, input.call, 'the limits of the call could not be read');
       throw error;
     }

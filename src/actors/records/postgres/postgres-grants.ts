@@ -43,6 +43,9 @@ export function postgresGrants(database: PostgresDatabase): Grants {
       const [row] = await database.query<{ uses_left: number }>(sql, [id, now]);
       return row?.uses_left ?? null;
     },
+    async giveBack(id) {
+      await database.query('UPDATE grants SET uses_left = uses_left + 1 WHERE id = $1', [id]);
+    },
     async suspend(tool, requester) {
       const sql = `UPDATE grants SET is_suspended = 1
         WHERE tool = $1 AND requester = $2 AND uses_left > 0 AND is_suspended = 0

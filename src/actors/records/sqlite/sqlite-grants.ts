@@ -29,6 +29,10 @@ export class SqliteGrants implements Grants {
     return row === undefined ? null : Number(row['uses_left']);
   }
 
+  async giveBack(id: string): Promise<void> {
+    this.#sql.giveBack.run(id);
+  }
+
   async suspend(tool: string, requester: string): Promise<Grant[]> {
     return this.#sql.suspend.all(tool, requester).map(grantOf);
   }
@@ -53,6 +57,7 @@ function prepare(database: DatabaseSync) {
     put: database.prepare('INSERT INTO grants VALUES (?, ?, ?, ?, ?, 0, ?)'),
     use: database.prepare(`UPDATE grants SET uses_left = uses_left - 1
       WHERE id = ? AND until > ? AND uses_left > 0 AND is_suspended = 0 RETURNING uses_left`),
+    giveBack: database.prepare('UPDATE grants SET uses_left = uses_left + 1 WHERE id = ?'),
     suspend: database.prepare(`UPDATE grants SET is_suspended = 1
       WHERE tool = ? AND requester = ? AND uses_left > 0 AND is_suspended = 0 RETURNING *`),
     usable: database.prepare(`SELECT * FROM grants WHERE tool = ? AND requester = ?

@@ -18,6 +18,15 @@ const earlier: RanCall = {
   ...{ tool: 'pay', callId: 'c-0', argsSha256: '', args: '{}', outcome: 'succeeded', at: 1 },
 };
 
+const limit: CallLimit = {
+  ...{ name: 'a_day', key: '{}', by: {}, period: { rolling: 1 }, max: '50' },
+  ...{ amount: '0', over: null },
+};
+const { amount: _, over: __, ...standing } = limit;
+const measured = { ...standing, used: '0', reserved: '0', amount: '0', isOver: false };
+const free = { limits: [measured], first: null, reserved: null };
+const full = { ...free, limits: [{ ...measured, isOver: true }] };
+
 async function ruled(ports: Partial<GovernPorts>, input: object = {}) {
   const error = vi.fn();
   const govern = createGovern({
@@ -77,18 +86,6 @@ describe('a rule on the session', () => {
 });
 
 describe('a rule on a limit', () => {
-  const limit: CallLimit = {
-    ...{
-      name: 'a_day',
-      key: '{}',
-      by: {},
-      period: { rolling: 1 },
-      max: '50',
-      amount: '0',
-      over: null,
-    },
-  };
-  const { amount: _, over: __, ...standing } = limit;
   const reading = (facts: (CallFacts | undefined)[], more: Partial<Policy> = {}) =>
     noting(facts, { readsHistory: () => false, limitsReadBy: () => [limit], ...more });
 
@@ -154,6 +151,26 @@ describe('the limits of a call', () => {
     };
     expect(await ruled({ policy, measure })).toMatchObject({ kind: 'allow', call: changed });
     expect([given.at(-1), measured]).toEqual([changed.args, [changed.args]]);
+  });
+
+  it.each([
+    ['is over a limit by then', async () => full, ['g-1'], 'defer'],
+    ['cannot be measured any more', () => Promise.reject(new Error('gone')), ['g-1'], 'deny'],
+    ['runs', async () => ({ ...free, reserved: [] }), [], 'allow'],
+  ])('and the use of a grant: a call that %s', async (_, answer, returned, kind) => {
+    const defer = fixture.aDeferRule({ remember: { time: 1_000, uses: 2 } });
+    const policy = aPolicy({
+      rulesFor: () => fixture.toolRules({ defer }),
+      boundsOf: () => ({ limits: [{ ...limit, over: fixture.aDeferRule() }], effect: null }),
+    });
+    const given: string[] = [];
+    const ruling = await ruled({
+      policy,
+      redeem: async () => ({ id: 'g-1', approver: 'ann@example.com', usesLeft: 1 }),
+      giveBack: async (id) => void given.push(id),
+      measure: async ({ reserves }) => (reserves ? answer() : free),
+    });
+    expect([given, ruling.kind]).toEqual([returned, kind]);
   });
 
   it('that the policy cannot determine deny the call', async () => {

@@ -26,6 +26,8 @@ describe.each(kindsOfStores)('the grants of $kind', ({ make }) => {
     expect(uses.filter((left) => left === null)).toHaveLength(5);
     expect(new Set(uses)).toEqual(new Set([0, 1, 2, null]));
     expect(await grants.all(0)).toEqual([]);
+    await grants.giveBack('g-1');
+    expect(await grants.all(0)).toEqual([{ ...grant, usesLeft: 1 }]);
   });
 
   it('expire with their time, a rejection and a revocation', async () => {
