@@ -52,6 +52,11 @@ export const pendingTime = 45_000;
 export interface Ledger {
   /** Compares a call with its limits and earlier effects, and reserves in the same step if it may run. */
   measure(asked: MeasureInput, now: number): Promise<Measured>;
+  /**
+   * Looks through the next 10,000 rows for calls that run neither in a task nor at a program: a release without a ledger ended
+   * them. Their outcome becomes unknown, so that people can settle them. Returns false after the last row.
+   */
+  recover(now: number): Promise<boolean>;
   /** Deletes up to 1,000 entries that no longer count; returns how many. */
   prune(now: number): Promise<number>;
   /** Returns the newest other call of any session with the same tool and arguments that may have run; `null` for none. */

@@ -26,11 +26,26 @@ export class Retention {
     this.#ports = ports;
   }
 
-  /** Deletes expired tasks now and every ten minutes. */
+  /** Deletes expired tasks now and every ten minutes, and recovers calls that the ledger alone has as running. */
   start(): void {
+    void this.#recover();
     void this.deleteExpired();
     const { every = everyInterval } = this.#ports;
     this.#stopLooking = every(lookEvery, () => void this.deleteExpired());
+  }
+
+  /** Looks through the ledger in steps, one for each event-loop turn. */
+  async #recover(): Promise<void> {
+    const { store, clock, log } = this.#ports;
+    if (this.#isStopped) return;
+    try {
+      if (await store.ledger.recover(clock.now())) setImmediate(() => void this.#recover());
+    } catch (error) {
+      log.error(
+        { error },
+        'tasks: calls that ended unseen are not looked for until the next start',
+      );
+    }
   }
 
   /** Deletes expired tasks in batches, one for each event-loop turn. */

@@ -15,8 +15,11 @@ import {
 } from '../../ports/ledger.ts';
 import {
   equalOf,
+  isLost,
   isPastEnd,
   type LedgerRow,
+  lostOutcomes,
+  mostRecovered,
   outcomeIn,
   outcomePage,
   placeOfCursor,
@@ -74,6 +77,8 @@ export class PostgresLedger implements Ledger {
   #forgotten: string[] = [];
   /** The position up to which rows were compared with their tasks. */
   #lookedTo = 0;
+  /** The position up to which rows were recovered. */
+  #recoveredTo = 0;
   #isRunning = false;
   #isClosed = false;
 
@@ -148,6 +153,12 @@ export class PostgresLedger implements Ledger {
 
   settle(callId: string, settled: Settlement, event: StatementEvent) {
     return this.#queue.settle({ callId, settled, event, result: 'unknown' });
+  }
+
+  async recover(now: number): Promise<boolean> {
+    const [looked] = await this.#database.query<Looked>(recoverLost, [this.#recoveredTo, now]);
+    this.#recoveredTo = looked?.last ?? this.#recoveredTo;
+    return looked?.rows === mostRecovered;
   }
 
   async prune(now: number): Promise<number> {
@@ -242,6 +253,15 @@ const giveBack = `DELETE FROM ledger WHERE call_id = ANY($1::text[]) AND state =
 
 const pruneEnded = `DELETE FROM ledger WHERE position = ANY(ARRAY(
   SELECT position FROM ledger WHERE ${isPastEnd('$1')} LIMIT 1000 FOR UPDATE SKIP LOCKED)) RETURNING position`;
+
+/** Calls and tasks change in one commit, so one statement sees what runs at any daemon. */
+const recoverLost = `WITH looked AS (SELECT position FROM ledger WHERE position > $1
+    ORDER BY position LIMIT ${mostRecovered}),
+  gone AS (UPDATE ledger SET state = 'unknown' WHERE position IN (SELECT position FROM looked) AND ${isLost}
+    RETURNING call_id, task_id, tool, args_sha256, requester),
+  noted AS (${lostOutcomes('gone', '$2::bigint')} ON CONFLICT DO NOTHING)
+  SELECT (SELECT count(*) FROM looked) AS rows, (SELECT max(position) FROM looked) AS last,
+    (SELECT count(*) FROM gone) AS gone`;
 
 /** The rows that were compared with their tasks. */
 interface Looked {

@@ -25,10 +25,13 @@ import {
   equalOf,
   firstOf,
   isEntry,
+  isLost,
   isPastEnd,
   type LedgerRow,
   ledgerColumns,
+  lostOutcomes,
   mostNewest,
+  mostRecovered,
   openOutcomeOf,
   outcomeIn,
   outcomePage,
@@ -74,6 +77,8 @@ export class SqliteLedger implements Ledger {
   readonly #times = new CountedTimes();
   /** The position up to which rows were compared with their tasks. */
   #lookedTo = 0;
+  /** The position up to which rows were recovered. */
+  #recoveredTo = 0;
   /** The latest time at which the store was restored from a backup. */
   readonly #restoredAt: number;
 
@@ -164,6 +169,15 @@ export class SqliteLedger implements Ledger {
       return [settledEvent(event, outcome, settled)];
     });
     return result;
+  }
+
+  async recover(now: number): Promise<boolean> {
+    const from = this.#recoveredTo;
+    const to = Number(this.#sql.reach.get(from)?.['last'] ?? from);
+    this.#recoveredTo = to;
+    if (this.#sql.lose.run({ from, to }).changes > 0) this.#counters.clear();
+    this.#sql.noteLost.run({ from, to, now });
+    return to > from;
   }
 
   async prune(now: number): Promise<number> {
@@ -363,6 +377,18 @@ function prepare(database: DatabaseSync) {
     restoredAt: sql(`SELECT max(at) AS at FROM ledger WHERE kind = 'restored'`),
     prune: sql(`DELETE FROM ledger WHERE position IN (
       SELECT position FROM ledger WHERE ${isPastEnd('?')} LIMIT 1000) RETURNING *`),
+    reach: sql(`SELECT max(position) AS last FROM (
+      SELECT position FROM ledger WHERE position > ? ORDER BY position LIMIT ${mostRecovered})`),
+    lose: sql(`UPDATE ledger SET state = 'unknown'
+      WHERE position > :from AND position <= :to AND ${isLost}`),
+    noteLost: sql(
+      lostOutcomes(
+        `ledger AS l WHERE position > :from AND position <= :to AND kind IN ('limit', 'effect')
+          AND state = 'unknown' AND NOT EXISTS (
+            SELECT 1 FROM ledger AS o WHERE o.call_id = l.call_id AND o.kind = 'outcome')`,
+        ':now',
+      ),
+    ),
     deleteAll: sql('DELETE FROM ledger WHERE position IN (SELECT value FROM json_each(?))'),
     leaving: sql(`SELECT position,
       NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id) AND NOT ${stillSettled} AS is_orphan

@@ -168,6 +168,20 @@ export const stillSettled = `(ledger.kind = 'outcome' AND EXISTS (SELECT 1 FROM 
 export const isPastEnd = (now: string) =>
   `until <= ${now} AND NOT (kind = 'effect' AND state IN ('running', 'unknown'))`;
 
+/** Rows that one step of a recovery looks at. */
+export const mostRecovered = 10_000;
+
+/** True, as SQL, for an entry of a call that runs neither in a task nor at a program. */
+export const isLost = `ledger.kind IN ('limit', 'effect') AND ledger.state = 'running' AND NOT EXISTS (
+  SELECT 1 FROM tasks WHERE tasks.id = ledger.task_id
+    AND (tasks.started_call = ledger.call_id OR tasks.state = 'completed' AND tasks.deadline_at IS NOT NULL))`;
+
+/** Returns the query, as SQL, for a row of an unknown outcome for each call of `entries`. */
+export const lostOutcomes = (entries: string, now: string) => `INSERT INTO ledger
+    (kind, name, key, call_id, task_id, tool, args_sha256, requester, amount, at, state)
+  SELECT DISTINCT 'outcome', '', '', call_id, task_id, tool, args_sha256, requester, '', ${now}, 'unknown'
+    FROM ${entries}`;
+
 /** States of calls that ran, or may have run, as SQL. */
 export const usedStates = "('succeeded', 'failed', 'unknown')";
 

@@ -393,6 +393,41 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     expect([await store.ledger.prune(later), await store.ledger.prune(later)]).toEqual([2, 0]);
   });
 
+  it('gives calls that run nowhere an unknown outcome, which a person settles', async () => {
+    const place = await make();
+    const store = await place.open();
+    const { ledger } = store;
+    for (const id of ['c-1', 'c-2', 'c-3', 'c-4', 'c-5']) {
+      const bounds = { limits: [aLimit({ amount: '1' })], effect: anEffect({ key: id }) };
+      const { reserved } = await ledger.measure(aMeasure(id, bounds), 1_000);
+      await start(store, id, reserved ?? []);
+    }
+    await end(store, 'c-4', 'succeeded');
+    // A release without a ledger ended c-1, and deleted the task of c-5; c-2 runs, and the program of c-3 does.
+    await place.execute(
+      `UPDATE tasks SET state = 'failed', started_call = NULL WHERE id = 'task-c-1'`,
+    );
+    await place.execute(`UPDATE tasks SET started_call = 'c-2' WHERE id = 'task-c-2'`);
+    await place.execute(
+      `UPDATE tasks SET state = 'completed', deadline_at = 9 WHERE id = 'task-c-3'`,
+    );
+    await place.execute(`DELETE FROM tasks WHERE id = 'task-c-5'`);
+    while (await ledger.recover(7_000));
+    const open = (await ledger.outcomes({ limit: 9, isOpen: true })).outcomes;
+    expect(open.map(({ callId, at, entries }) => [callId, at, entries.length])).toEqual([
+      ['c-5', 7_000, 2],
+      ['c-1', 7_000, 2],
+    ]);
+    expect(await ledger.standings([refunds], 2_000)).toMatchObject([{ used: '3', reserved: '2' }]);
+    const settled = { ran: false, by: 'ann@example.com', reason: 'not paid', at: 50 };
+    expect(await ledger.settle('c-1', settled, event)).toMatchObject({ callId: 'c-1', requester });
+    while (await ledger.recover(8_000));
+    expect(await ledger.standings([refunds], 2_000)).toMatchObject([{ used: '2', reserved: '2' }]);
+    expect(await ledger.outcomes({ limit: 9, isOpen: true })).toMatchObject({
+      outcomes: [{ callId: 'c-5' }],
+    });
+  });
+
   it('lets a person settle a call without its task as long as it counts', async () => {
     const place = await make();
     const store = await place.open();
