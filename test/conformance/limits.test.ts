@@ -296,6 +296,9 @@ describe('a call whose outcome nobody knows', () => {
     const second = (await operator.get(`/limits/settlements?limit=1&cursor=${cursor}`)).body;
     expect([...first.outcomes, ...second.outcomes]).toEqual(calls);
     expect(second).not.toHaveProperty('next_cursor');
+    const own = { ...body, approver: ' Ann@example.com' };
+    const refused = await operator.post('/limits/settlements', own);
+    expect([refused.status, refused.body.code]).toEqual([403, 'own_call']);
   });
 
   it('is settled by an operator of the dashboard who did not request it', async () => {

@@ -3,7 +3,7 @@ import type { Settlement } from '../../actors/ports/ledger.ts';
 import { runtimeProvider } from '../../machines/governance/approvers.ts';
 import { callerName } from '../../machines/governance/caller-name.ts';
 import { limitJson } from '../../machines/governance/limit-json.ts';
-import { isSamePerson } from '../../machines/governance/same-person.ts';
+import { isFrom } from '../../machines/governance/tightened.ts';
 import { oneLine } from '../../machines/legible.ts';
 import { holding, json } from '../openapi/operation.ts';
 import type { RequestState, RoutedContext } from '../request-state.ts';
@@ -82,14 +82,15 @@ function outcomesSettle(ports: EnvelopePorts) {
     const found = await state.tasks.outcome(callId);
     if (found === undefined) throw unknownOutcome();
     const { caller } = state;
-    if (caller?.provider !== runtimeProvider && isSamePerson(caller, found.requester)) {
+    const person = caller?.provider === runtimeProvider ? null : caller;
+    if (isFrom({ approver: by, ...(person && { caller: person }) }, found.requester)) {
       const error = 'you requested this call, so another person must settle it';
       throw new Problem('own_call', error);
     }
     if (found.settled !== undefined) throw settledBefore(found);
     const settled: Settlement = { ran, by, reason, at: ports.clock.now() };
-    const person = caller === null ? {} : { provider: caller.provider, user_id: caller.userId };
-    const event = { ...requestEnvelope(ports, state, caller), fields: { ...vouched, ...person } };
+    const sender = caller === null ? {} : { provider: caller.provider, user_id: caller.userId };
+    const event = { ...requestEnvelope(ports, state, caller), fields: { ...vouched, ...sender } };
     const answer = await state.tasks.settle(callId, settled, event);
     if (answer === 'unknown') throw unknownOutcome();
     if (answer === 'settled') {
