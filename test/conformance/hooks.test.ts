@@ -200,8 +200,9 @@ describe('arguments that an approver changed', () => {
     expect((await agent.post('/hooks/codex', claude, soon)).status).toBe(202);
   });
 
-  it('are a denial for a host that cannot apply them, and nothing is released', async () => {
-    const agent = await startGate(editable);
+  it('are a denial for a host that cannot apply them, and the call counts for no limit', async () => {
+    const limits = { made: { tools: ['bash'], per: '24h', max: 1, over: 'deny' } };
+    const agent = await startGate({ security: { ...editable.security, limits } });
     const event = {
       toolName: 'bash',
       toolArgs: { command: 'make' },
@@ -210,11 +211,16 @@ describe('arguments that an approver changed', () => {
     };
     const id = await held(agent, event, 'copilot');
     await decide(agent, id, { decision: 'approve', args: { command: 'make -n' } });
-    const { body } = await agent.post('/hooks/copilot', event);
-    expect(reasonOf(body)).toBe(
-      'the call may run only with other arguments, which the host cannot apply; make this call: {"command":"make -n"}',
-    );
-    expect((await agent.get(`/holds/${id}`)).body.status).toBe('approved');
+    for (const _ of [1, 2]) {
+      const { body } = await agent.post('/hooks/copilot', event);
+      expect(reasonOf(body)).toBe(
+        'the call may run only with other arguments, which the host cannot apply; make this call: {"command":"make -n"}',
+      );
+    }
+    const { status, outcome } = (await agent.get(`/holds/${id}`)).body;
+    expect([status, outcome]).toEqual(['approved', { status: 'not_run' }]);
+    const [made] = (await agent.get('/limits')).body.limits;
+    expect([made.used, made.reserved]).toEqual([0, 0]);
   });
 });
 

@@ -161,13 +161,14 @@ async function answerDecided(
     ctx.body = dialect.deny(why);
   };
   if (args === undefined) return deny(refusalIn(decided));
-  if (outcome !== null) return deny('this call ran before; make a new call to run it again');
   const isChanged = canonicalize(args) !== canonicalize(event.args);
   if (isChanged && !event.mayChange) {
+    await ctx.state.tasks.closeHold(decided.id, { status: 'not_run' });
     return deny(
       `the call may run only with other arguments, which the host cannot apply; make this call: ${JSON.stringify(args)}`,
     );
   }
+  if (outcome !== null) return deny('this call ran before; make a new call to run it again');
   const { task, isFirst } = await receiveHold(ctx, decided);
   const status = holdStatus(task);
   if (status !== 'allowed' && status !== 'approved') return deny(refusalIn(task));
