@@ -8,10 +8,11 @@ import {
 } from '../domain/ledger.ts';
 import type { Deferral, ToolCall } from '../domain/task.ts';
 import type { Bounds, CallLimit, Measured, MeasureInput, SeenBounds } from './bounds.ts';
-import type { DeferRule } from './defer-policy.ts';
 import { boundName } from './rule-name.ts';
 import type { ToolRules } from './ruling.ts';
-import { strictest } from './strictest.ts';
+import type { PersonKey } from './same-person.ts';
+import { strictest, strictestOfBoth } from './strictest.ts';
+import { isShortOf } from './tightened.ts';
 
 /** Why a call may not run, with the name of the rule. */
 export interface Barrier {
@@ -65,7 +66,7 @@ export function joinedBy(
 }
 
 /** Returns what the approvers of a held call saw of its limits and of an earlier equal effect. */
-export function seenBy({ limits = [], first }: Deferral): SeenBounds {
+function seenBy({ limits = [], first }: Deferral): SeenBounds {
   const over = limits.filter(({ isOver }) => isOver).map(seenLimit);
   return { limits: over, first: first?.callId ?? null };
 }
@@ -82,29 +83,44 @@ export function needsPerson(bounds: Bounds, { limits, first }: Measured): boolea
 
 /**
  * Returns the rules of a call with those for calls over a limit, and for repeats. The targets are those of the first limit that it
- * exceeds.
+ * exceeds; only approvers of each limit may decide.
  */
 export function tightenedByBounds<Rules extends Pick<ToolRules, 'defer' | 'names'>>(
   rules: Rules,
   bounds: Bounds,
-  { limits, first }: Measured,
+  { limits, first }: Pick<Measured, 'limits' | 'first'>,
 ): Rules {
   const effect = deciding(bounds);
-  const demands = [
-    ...exceeded(bounds, limits).flatMap(({ bound: { name, over } }) =>
-      over === null ? [] : [{ name: limitRule(name), rule: over }],
-    ),
-    ...(effect === null || first === null
-      ? []
-      : [{ name: effectRule(effect.name), rule: effect.over }]),
-  ];
-  const [leading] = demands;
+  const over = exceeded(bounds, limits).flatMap(({ bound: { name, over: rule } }) =>
+    rule === null ? [] : [{ name: limitRule(name), rule }],
+  );
+  const repeated =
+    effect === null || first === null ? [] : [{ name: effectRule(effect.name), rule: effect.over }];
+  const [leading = repeated[0]] = over;
   if (leading === undefined) return rules;
-  const all: DeferRule[] = demands.map(({ rule }) => rule);
-  const defer = (rules.defer === null ? all : [...all, rules.defer]).reduce(strictest);
+  const ofLimits = over.map(({ rule }) => rule);
+  const defer = [
+    ...(ofLimits.length === 0 ? [] : [ofLimits.reduce(strictestOfBoth)]),
+    ...repeated.map(({ rule }) => rule),
+    ...(rules.defer === null ? [] : [rules.defer]),
+  ].reduce(strictest);
   // The rule of the tool is named only if it holds the call too.
   const named = rules.defer === null ? undefined : rules.names?.defer;
   return { ...rules, defer, names: { ...rules.names, defer: named ?? leading.name } };
+}
+
+/**
+ * Returns what the approvers of a held call saw, if their approvals are those that the limits and the effect in force demand. A
+ * policy may have changed since; then people are asked again.
+ */
+export function seenUnder(
+  rules: Pick<ToolRules, 'defer' | 'names'>,
+  bounds: Bounds,
+  { deferral, askers }: { deferral: Deferral; askers: readonly (PersonKey | null)[] },
+): SeenBounds {
+  const { limits = [], first = null } = deferral;
+  const { defer } = tightenedByBounds(rules, bounds, { limits, first });
+  return isShortOf(defer, deferral, askers) ? { limits: [], first: null } : seenBy(deferral);
 }
 
 /** Reports the limits that a call exceeds. Limits and effects in shadow only report what they would have decided. */

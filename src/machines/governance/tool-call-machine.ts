@@ -1,4 +1,4 @@
-import { seenBy } from './bounded.ts';
+import { seenUnder } from './bounded.ts';
 import type { Measured, MeasureInput } from './bounds.ts';
 import { intentFacts, modifiedFacts, shadowFacts } from './call-reports.ts';
 import { callRuled } from './call-ruled.ts';
@@ -228,16 +228,20 @@ function measureInput(
   context: ToolCallContext,
   { reserves }: Pick<MeasureInput, 'reserves'>,
 ): MeasureInput {
-  const { taskId, requester, rules, held, presented } = context;
+  const { taskId, requester, speakers, rules, held, presented } = context;
+  const bounds = boundsIn(rules);
   const approver = presented.grant?.approver ?? held?.deferral.approvals.at(-1)?.approver;
   return {
     taskId,
     call: callToRun(context),
     requester,
-    bounds: boundsIn(rules),
+    bounds,
     reserves,
     joins: canJoin(context),
-    seen: held?.isReleased === true ? seenBy(held.deferral) : null,
+    seen:
+      held?.isReleased === true
+        ? seenUnder(rules, bounds, { deferral: held.deferral, askers: [requester, ...speakers] })
+        : null,
     ...(approver === undefined ? {} : { approver }),
     ...(presented.grant === null ? {} : { grantId: presented.grant.id }),
   };

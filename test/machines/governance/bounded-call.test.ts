@@ -203,11 +203,45 @@ describe('a call with limits that a rule holds', () => {
 
   it('names to the ledger what its approver saw', async () => {
     const rules = { defer: aDeferRule(), bounds: someBounds() };
-    const seen = released({ limits: [standing(true)], first });
+    const approvals = [{ approver: 'fin@example.com', at: times.decided }];
+    const seen = released({ limits: [standing(true)], first, approvals });
     const { ruling, asked } = await ruleOn(rules, [{ ...full, reserved: entries }], seen);
     expect(ruling.kind).toBe('allow');
     expect(asked[0]?.seen).toEqual({ limits: ['["refunds","{}","5000"]'], first: 'call-0' });
     expect(ruling.facts[0]).toMatchObject({ type: 'limit.reserved', over: ['refunds'] });
+  });
+
+  it('names nothing as seen if the limit in force demands other approvals, and is held again', async () => {
+    const effect = { ...effectOnly('ask').effect, over: { ...financeRule, quorum: 2 } };
+    const demanding: [Partial<ToolRules>, string][] = [
+      [{ bounds: someBounds() }, 'ann@example.com'],
+      [{ bounds: someBounds({ over: { ...financeRule, quorum: 2 } }) }, 'fin@example.com'],
+      [{ bounds: { limits: [], effect } as Bounds }, 'fin@example.com'],
+    ];
+    for (const [rules, approver] of demanding) {
+      const approvals = [{ approver, at: times.decided }];
+      const seen = released({ limits: [standing(true)], first, approvals });
+      const { ruling, asked } = await ruleOn(rules, [{ ...full, first }], seen);
+      expect(asked.map((one) => one.seen)).toEqual([{ limits: [], first: null }]);
+      expect(ruling).toMatchObject({
+        kind: 'defer',
+        deferral: { approvers: ['fin@example.com'], approvals: [] },
+      });
+    }
+  });
+
+  it('is held for approvers of both limits that it exceeds, and those of its tool only if they are such', async () => {
+    const [one] = someBounds().limits;
+    const held = async (approvers: string[]) => {
+      const other = { ...one, name: 'z', over: { ...financeRule, approvers } };
+      const measured = { ...full, limits: [standing(true), { ...standing(true), name: 'z' }] };
+      const bounds = { limits: [one, other], effect: null } as Bounds;
+      const defer = aDeferRule({ approvers: ['bo@example.com'] });
+      const { ruling } = await ruleOn({ defer, bounds }, [measured]);
+      return ruling.kind === 'defer' ? ruling.deferral.approvers : ruling;
+    };
+    expect(await held(['fin@example.com', 'ann@example.com'])).toEqual(['fin@example.com']);
+    expect(await held(['ann@example.com'])).toEqual([]);
   });
 
   it('is denied at its release by a limit that denies', async () => {
