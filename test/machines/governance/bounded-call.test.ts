@@ -230,7 +230,7 @@ describe('a call with limits that a rule holds', () => {
     }
   });
 
-  it('is held for approvers of both limits that it exceeds, and those of its tool only if they are such', async () => {
+  it('is held for approvers of each limit that it exceeds, and for those of its tool only if they are such', async () => {
     const [one] = someBounds().limits;
     const held = async (approvers: string[]) => {
       const other = { ...one, name: 'z', over: { ...financeRule, approvers } };
