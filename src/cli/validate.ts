@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { commandLine } from '../actors/command-line.ts';
 import { staleSchemas } from '../agent/create/stale-schemas.ts';
-import { heldTools, rulesByName } from '../agent/policy/ruled-tools.ts';
+import { heldTools, rulesByName, shadowRules } from '../agent/policy/ruled-tools.ts';
 import { checkAgent } from '../agent/start/agent-findings.ts';
 import { shellWord } from '../machines/shell-word.ts';
 import { asJson, configFailure } from './config-failure.ts';
@@ -43,12 +43,15 @@ export async function validate(session: Session, { dir }: ValidateOptions): Prom
   }
   output.line(`  held   ${held.join(', ') || 'none'}`);
   const rules = rulesByName(config, tools);
+  const shadow = shadowRules(config);
+  const marked = (rule: string) => (shadow.includes(rule) ? `${rule} (shadow)` : rule);
   for (const [name, applying] of rules) {
-    output.line(plainLine(`  rules  ${name}: ${applying.join(', ')}`));
+    output.line(plainLine(`  rules  ${name}: ${applying.map(marked).join(', ')}`));
   }
   output.json({
     ...{ valid: true, problems: [], warnings: warnings.map(asJson) },
     rules: Object.fromEntries(rules),
+    ...(shadow.length === 0 ? {} : { shadow }),
     ...gap,
   });
 }

@@ -36,6 +36,41 @@ describe.concurrent('validate', () => {
     });
   });
 
+  it('shows rules in shadow, which hold no tool', async () => {
+    const dir = await temporaryFolder();
+    await writeFile(
+      join(dir, 'service.yaml'),
+      `agent_id: g
+gate: {tools: {pay: {}, look: {}, ask: {}}}
+security:
+  guardrails: {enabled: true, denied_tools: [{tool: look, shadow: true}]}
+  limits: {a_day: {tools: [pay], per: 24h, max: 5, over: deny, shadow: true}}
+  defer:
+    enabled: true
+    tools:
+      pay: {to: "channel:console:*", shadow: true}
+      look: {allow: true}
+      ask: {to: "channel:console:*"}
+`,
+    );
+    const { stdout } = await holdpointHere(['validate', '--dir', dir]);
+    expect(stdout.split('\n').slice(-5)).toEqual([
+      '  held   ask',
+      '  rules  ask: defer.tools.ask',
+      '  rules  look: guardrails.denied_tools[0] (shadow), defer.tools.look',
+      '  rules  pay: defer.tools.pay (shadow), limits.a_day (shadow)',
+      '',
+    ]);
+    const { stdout: json } = await holdpointHere(['validate', '--dir', dir, '--json']);
+    expect(JSON.parse(json).shadow).toEqual([
+      ...['guardrails.denied_tools[0]', 'defer.tools.pay', 'limits.a_day'],
+    ]);
+    const explained = await holdpointHere(['policy', 'explain', 'pay', '--dir', dir]);
+    expect(explained.stdout).toContain(
+      'would run\n  in shadow, defer.tools.pay would have decided: defer\n',
+    );
+  });
+
   it('shows which rules count for each name, its own first and then those of patterns', async () => {
     const dir = await temporaryFolder();
     await writeFile(

@@ -47,6 +47,7 @@ const measurements: Measurement[] = [
   { type: 'wait', decision: 'approve', kind: 'task', milliseconds: 5_000 },
   { type: 'grant', tool: 'pay' },
   { type: 'limit', limit: 'refunds', decision: 'defer' },
+  { type: 'shadow', rule: 'defer.tools.pay', would: 'defer' },
   { type: 'hold', state: 'granted' },
   { type: 'request', route: '/tasks', status: 200, outcome: 'ok', milliseconds: 3 },
   { type: 'authFailure', reason: 'invalid' },

@@ -34,6 +34,8 @@ export type Measured =
   | { type: 'grant'; tool: string }
   /** A call would exceed a limit. */
   | { type: 'limit'; limit: string; decision: 'defer' | 'deny' }
+  /** A rule in shadow would have decided. */
+  | { type: 'shadow'; rule: string; would: DecisionRecord['decision'] }
   /** The granted call of another program has entered a state. */
   | { type: 'hold'; state: HoldState };
 

@@ -90,6 +90,8 @@ function measuredFact(fact: TaskFact): Measured | null {
       const { limit, decision } = fact;
       return { type: 'limit', limit: limit.name, decision };
     }
+    case 'rule.shadowed':
+      return { type: 'shadow', rule: fact.rule, would: fact.would };
     default:
       return null;
   }

@@ -1,7 +1,7 @@
 import type { ServiceConfig } from '../../actors/config/config.ts';
 import type { Guardrails } from '../../actors/governance/governance.ts';
 import type { AuditEvent } from '../../actors/ports/audit-event.ts';
-import { heldTools } from './ruled-tools.ts';
+import { heldTools, shadowRules } from './ruled-tools.ts';
 
 interface PolicyEventParts {
   policySha256: string;
@@ -38,6 +38,7 @@ export function policyEvent(
   const capture = (['tool_args', 'tool_result', 'llm_messages'] as const).filter(
     (contents) => audit.capture[contents],
   );
+  const shadow = shadowRules(config);
   return {
     event: 'policy_loaded',
     fields: {
@@ -46,6 +47,7 @@ export function policyEvent(
       ...(previousSha256 === undefined ? {} : { previous_sha256: previousSha256 }),
       layers: Object.entries(layers).flatMap(([layer, isOn]) => (isOn ? [layer] : [])),
       deferred_tools: heldTools(config, tools),
+      ...(shadow.length === 0 ? {} : { shadow }),
       ...(capture.length === 0 ? {} : { capture }),
       egress: egress.mode,
       ...(servers.length === 0 ? {} : { mcp: servers }),

@@ -27,10 +27,11 @@ interface RuleOfTool {
   tool: string;
   path: (string | number)[];
   effect: string;
-  /** The setting that marks the rule's tool as optional; `null` if the rule has no such setting. */
-  remedy: string | null;
+  /** The setting that marks the rule's tool as optional. */
+  remedy: string;
   /** True if the rule marks its tool as optional. */
   isOptional: boolean;
+  isDenial?: boolean;
 }
 
 /** Finds rules without a tool in a configuration and its included policies. */
@@ -75,11 +76,12 @@ export function rulesWithoutTool(
     (tools.some((name) => matchesName(tool, name)) ||
       servers.some(({ name }) => matchesPrefix(tool, mcpToolName(name, ''))));
   const bounds = boundRules(config).filter((rule) => !isMatched(rule));
+  const denied = denials(config).filter(({ isOptional }) => !isOptional);
   const ofServers = [
     ...layerRules(config, true),
     ...bounds,
     ...credentialRules(config, true),
-    ...denials(config),
+    ...denied,
   ]
     .filter(isOfServer)
     .flatMap((rule) => ofServer(rule, config, seen));
@@ -89,8 +91,7 @@ export function rulesWithoutTool(
       .filter((rule) => !isOfServer(rule))
       .map(({ tool, path, effect, remedy }) => {
         const message = `the agent has no tool ${tool}, so ${effect}; ${nearest(tool)}`;
-        const advice = remedy === null ? '' : `; write ${remedy} for a tool that comes later`;
-        return problemAt(path, `${message}${advice}`);
+        return problemAt(path, `${message}; write ${remedy} for a tool that comes later`);
       });
   return {
     problems: [
@@ -102,7 +103,7 @@ export function rulesWithoutTool(
       ...misplaced.map(({ path, message }) => problemAt(path, message)),
     ],
     warnings: [
-      ...told(denials(config)),
+      ...told(denied),
       ...ofServers
         .filter((one) => !misplaced.includes(one))
         .map(({ path, message }) => problemAt(path, message)),
@@ -134,9 +135,13 @@ export function heldTools(
   { security, included = [] }: Pick<ServiceConfig, 'security' | 'included'>,
   tools: Iterable<string>,
 ): string[] {
-  const layers = [security, ...included.map((one) => one.security)].map(({ defer }) => defer);
+  const layers = [security, ...included.map((one) => one.security)];
   const held = new ToolMap(
-    layers.flatMap(({ enabled, tools: rules }) => Object.entries(enabled ? rules : {})),
+    layers.flatMap(({ policy, defer: { enabled, tools: rules } }) =>
+      Object.entries(enabled && policy.mode !== 'shadow' ? rules : {}).filter(([, listed]) =>
+        listed.some((rule) => 'to' in rule && !rule.shadow),
+      ),
+    ),
   );
   return [...tools].filter((tool) => held.has(tool)).toSorted();
 }
@@ -160,6 +165,26 @@ export function rulesByName(
       ruleNamesOf(one, name).map((rule) => from + rule),
     );
     return found.length === 0 ? [] : [[name, found]];
+  });
+}
+
+type Shadowed = { shadow: boolean };
+
+/** Returns the names of the rules that decide nothing and are only reported, in order. */
+export function shadowRules(config: Pick<ServiceConfig, 'security' | 'included'>): string[] {
+  return sourcesOfRules(config).flatMap(({ from, security }) => {
+    const { guardrails, step_up, modify, defer, policy } = security;
+    const ruled = [
+      ...(guardrails.enabled ? placedDenials(guardrails) : []),
+      ...placedRules<Shadowed>('step_up', step_up.enabled ? step_up.tools : {}),
+      ...placedRules<Shadowed>('modify', modify.enabled ? modify.tools : {}),
+      ...placedRules<Shadowed>('defer', defer.enabled ? defer.tools : {}),
+      ...placedLimits(security),
+      ...placedEffects(security),
+    ];
+    return ruled.flatMap(({ name, rule }) =>
+      policy.mode === 'shadow' || rule.shadow ? [from + name] : [],
+    );
   });
 }
 
@@ -197,7 +222,7 @@ export function unheldTools(
  * last.
  */
 function ofServer(
-  { tool, path, effect, isOptional, remedy }: RuleOfTool,
+  { tool, path, effect, isOptional, isDenial = false }: RuleOfTool,
   { mcp }: Pick<ServiceConfig, 'mcp'>,
   seen: McpToolsSeen,
 ): (Pick<RuleOfTool, 'path' | 'isOptional'> & { message: string })[] {
@@ -220,8 +245,8 @@ function ofServer(
       ? 'it offered none at all'
       : `the nearest is ${closest(tool, [...offered])}`;
   const message = `the MCP server ${name} offered no tool ${tool} when the agent reached it last, so ${effect}; ${near}`;
-  // A denial, which has no remedy, is harmless without its tool.
-  return [{ path, message, isOptional: isOptional || remedy === null }];
+  // A denial is harmless without its tool.
+  return [{ path, message, isOptional: isOptional || isDenial }];
 }
 
 const unheld = 'this rule has no effect';
@@ -277,11 +302,12 @@ function credentialRules({ credentials }: ServiceConfig, withOptional = false): 
 }
 
 function denials({ security: { guardrails } }: Pick<ServiceConfig, 'security'>): RuleOfTool[] {
-  return (guardrails.enabled ? placedDenials(guardrails) : []).map(({ tool, path }) => ({
+  return (guardrails.enabled ? placedDenials(guardrails) : []).map(({ tool, rule, path }) => ({
     tool,
     path: [...path],
     effect: unheld,
-    remedy: null,
-    isOptional: false,
+    remedy: `{tool: ${tool}, optional: true}`,
+    isOptional: rule.optional,
+    isDenial: true,
   }));
 }

@@ -44,6 +44,9 @@ function printExplanation(output: Output, explanation: Explanation, asked: JsonV
   for (const demand of optionWords(optionTerms(explanation.deferral ?? {}))) {
     output.line(`  ${demand}`);
   }
+  for (const { rule, would } of explanation.shadow ?? []) {
+    output.line(plainLine(`  in shadow, ${rule} would have decided: ${would}`));
+  }
   for (const reason of incomplete(explanation)) {
     output.line(colours.yellow(plainLine(`this is incomplete: ${reason}`)));
   }

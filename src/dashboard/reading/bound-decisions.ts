@@ -28,7 +28,7 @@ export function boundDecisions(
   return [
     ...limits.map(({ name, rule, path }) => ({
       ...{ layer: 'limits', decision: 'limit', rule: from + name },
-      says: `${limitTerms(rule)}; a call over it ${asks.get(name) ?? 'is denied'}${shadowWords(rule)}`,
+      says: `${limitTerms(rule)}; a call over it ${asks.get(name) ?? 'is denied'}`,
       limit: from + String(path.at(-1)),
     })),
     ...(effect === undefined
@@ -36,7 +36,7 @@ export function boundDecisions(
       : [
           {
             ...{ layer: 'effects', decision: 'effect', rule: from + effect.name },
-            says: `${effectTerms(effect.rule)}; ${repeatTerms(effect.rule, asks.get(effect.name))}${shadowWords(effect.rule)}`,
+            says: `${effectTerms(effect.rule)}; ${repeatTerms(effect.rule, asks.get(effect.name))}`,
           },
         ]),
   ];
@@ -59,10 +59,6 @@ function effectTerms({ key, within }: EffectRule): string {
 function repeatTerms({ repeat }: EffectRule, asks = 'is denied'): string {
   const joins = 'gets the first result if its arguments are equal, else';
   return repeat === 'join' ? `a repeat ${joins} ${asks}` : `a repeat ${asks}`;
-}
-
-function shadowWords({ shadow }: { shadow: boolean }): string {
-  return shadow ? ' (shadow: only reported)' : '';
 }
 
 /** Describes how a call waits under a rule of a limit or an effect. */

@@ -15,6 +15,9 @@ export function explanationOf(
   const credential = mayRun ? ruling.credential : null;
   const notes = { isIntentUnknown, mayRun, credential, outputRules };
   const layers = explainLayers(ruling.records, notes);
+  const shadow = ruling.facts.flatMap((fact) =>
+    fact.type === 'rule.shadowed' ? [{ rule: fact.rule, would: fact.would }] : [],
+  );
   return {
     tool: call.tool,
     ...outcomeOf(ruling),
@@ -22,6 +25,7 @@ export function explanationOf(
     args_sha256: call.argsSha256,
     layers,
     ...(ruling.kind === 'defer' ? { deferral: deferralOf(ruling.deferral) } : {}),
+    ...(shadow.length === 0 ? {} : { shadow }),
     ...(credential === null ? {} : { credential }),
     complete: !layers.some(
       ({ layer, decision }) => layer === 'intent_alignment' && decision === 'not_asked',

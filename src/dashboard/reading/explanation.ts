@@ -56,6 +56,8 @@ export interface Explanation {
   limits?: ExplainedLimit[];
   /** The effect of the call, which is compared with no other call; absent for none. */
   effect?: string;
+  /** The rules in shadow that would have decided; absent for none. */
+  shadow?: { rule: string; would: ExplainedLayer['decision'] }[];
   /** The issuer of the call's credentials. */
   credential?: string;
   /** False if a layer that could not be evaluated might still deny the call. */

@@ -9,6 +9,7 @@ import { effectiveHosts } from '../../actors/outbound/outbound.ts';
 import { systemClock } from '../../actors/system-clock.ts';
 import { serverOfTool } from '../../actors/tools/tools.ts';
 import { namedTools } from '../../agent/policy/named-tools.ts';
+import { shadowRules } from '../../agent/policy/ruled-tools.ts';
 import { derivedEndpoints } from '../../agent/start/derived-endpoints.ts';
 import { readAgent } from '../../agent/start/read-agent.ts';
 import type { PolicyJson, ToolPolicyJson } from '../../http/wire/dashboard/policy-json.ts';
@@ -23,6 +24,7 @@ import { approvalsIn } from '../../machines/governance/quorum.ts';
 import { admissionOf } from './admission-of.ts';
 import type { AuditReader } from './audit-reader.ts';
 import { boundDecisions } from './bound-decisions.ts';
+import { shadowCounts, shadowDays } from './shadow-counts.ts';
 
 /** Fraction of the timeout after which a second target is asked. */
 const escalatesAfter = 0.75;
@@ -37,6 +39,18 @@ export async function policyOf(
   if (agent === null || problems.length > 0) return null;
   const { config, toolbox, seen, channels } = agent;
   const { admission, warnings: started } = await admissionOf(directory, env, audit);
+  const shadow = new Set(shadowRules(config));
+  const since = systemClock().now() - shadowDays * 86_400_000;
+  const counts =
+    shadow.size === 0 ? new Map<string, number>() : await shadowCounts(directory, audit, since);
+  const counted = (policy: ToolPolicyJson): ToolPolicyJson => ({
+    ...policy,
+    decisions: policy.decisions.map((decision) =>
+      shadow.has(decision.rule)
+        ? { ...decision, shadow: { times: counts.get(decision.rule) ?? 0, days: shadowDays } }
+        : decision,
+    ),
+  });
   const { mode, allowed_domains: domains, allowed_private: privates } = config.egress;
   const endpoints = derivedEndpoints(config, {
     env,
@@ -52,7 +66,9 @@ export async function policyOf(
   return {
     tools: namedTools(config, toolbox, seen)
       .toSorted()
-      .map((name) => toolPolicy(config, name, originOf(name, builtin, config.mcp.servers))),
+      .map((name) =>
+        counted(toolPolicy(config, name, originOf(name, builtin, config.mcp.servers))),
+      ),
     egress: {
       mode,
       hosts: effectiveHosts(listed, endpoints).entries.map(({ host, port, source }) => ({
@@ -126,7 +142,9 @@ function toolPolicy(config: ServiceConfig, name: string, origin: string): ToolPo
   decisions.push(...sources.flatMap((source) => boundDecisions(source, name)));
   const acr = steps.find(({ rule }) => isAlways(rule))?.rule.acr;
   const signIn = acr === undefined ? {} : { acr };
-  const held = deferred.map(({ rule }) => rule).find((rule) => 'to' in rule);
+  const held = deferred
+    .flatMap(({ rule }) => ('to' in rule ? [rule] : []))
+    .find(({ shadow }) => !shadow);
   if (held === undefined) return { name, origin, decisions, approvers: null, ...signIn };
   const { to, timeout, quorum, escalate_to: escalateTo } = held;
   const demands = optionWords(optionTerms(held));
@@ -158,9 +176,8 @@ function isAlways({ when, shadow }: Terms): boolean {
 }
 
 /** Adds the condition of a rule to the description of its effect. */
-function terms({ when, shadow }: Terms, effect: string): string {
-  const condition = when === undefined ? '' : ` if ${when}`;
-  return `${effect}${condition}${shadow ? ' (shadow: only reported)' : ''}`;
+function terms({ when }: Terms, effect: string): string {
+  return when === undefined ? effect : `${effect} if ${when}`;
 }
 
 function approversIn(listed: readonly string[] | undefined): string[] | null {

@@ -60,6 +60,12 @@ export function addApprovalMetrics(registry: Registry, labelOf: (tool: string) =
     labelNames: ['limit', 'decision'],
     registers,
   });
+  const shadows = new Counter({
+    name: 'holdpoint_policy_shadow_total',
+    help: 'Calls that a rule in shadow would have decided, by rule and decision.',
+    labelNames: ['rule', 'would'],
+    registers,
+  });
   const holds = new Counter({
     name: 'holdpoint_holds_total',
     help: 'Granted calls of other programs that entered a state.',
@@ -90,6 +96,8 @@ export function addApprovalMetrics(registry: Registry, labelOf: (tool: string) =
         return grants.inc({ tool: labelOf(measured.tool) });
       case 'limit':
         return limits.inc({ limit: measured.limit, decision: measured.decision });
+      case 'shadow':
+        return shadows.inc({ rule: measured.rule, would: measured.would });
       case 'hold':
         return holds.inc({ state: measured.state });
       default:

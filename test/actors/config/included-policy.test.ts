@@ -47,7 +47,7 @@ describe('an included policy', () => {
       ]),
     ).toEqual([
       ['shared/payments.yaml', 'shared/payments.yaml', ['pay'], []],
-      ['more.yaml', 'more.yaml', [], [{ tool: 'grant', shadow: false }]],
+      ['more.yaml', 'more.yaml', [], [{ tool: 'grant', shadow: false, optional: false }]],
     ]);
     expect(loaded.files).toEqual(['shared/payments.yaml', 'more.yaml']);
   });

@@ -27,7 +27,15 @@ it('the policy event names every active layer, and the held tools', () => {
       intent_alignment: { enabled: true, provider: 'local' },
       step_up: { enabled: true, tools: { pay: 'gold' } },
       modify: { enabled: true },
-      defer: { enabled: true, tools: { pay: hold, 'close-all': hold, 'comes-later': hold } },
+      defer: {
+        enabled: true,
+        tools: {
+          pay: hold,
+          'close-all': hold,
+          'comes-later': hold,
+          look: { ...hold, shadow: true },
+        },
+      },
       limits: { a_day: { tools: ['pay'], per: '24h', max: 5, over: 'deny' } },
       effects: { pay: { key: 'pay:{args.order}' } },
     },
@@ -56,6 +64,7 @@ it('the policy event names every active layer, and the held tools', () => {
       ...['limits', 'effects'],
     ],
     deferred_tools: ['close_all', 'pay'],
+    shadow: ['defer.tools.look'],
     capture: ['tool_args', 'llm_messages'],
     egress: 'dev-open',
     mcp: [

@@ -53,7 +53,9 @@ it('credentials for an unknown tool are refused', async () => {
 it('a denial of an unknown tool causes a warning', async () => {
   expect(await readingOf('  guardrails: {enabled: true, denied_tools: [datetime_nwo]}\n')).toEqual({
     problems: [],
-    warnings: [`service.yaml:4:46: ${gone} this rule has no effect; ${near}`],
+    warnings: [
+      `service.yaml:4:46: ${gone} this rule has no effect; ${near}; write {tool: datetime_nwo, optional: true} for a tool that comes later`,
+    ],
   });
 });
 
@@ -67,7 +69,7 @@ it('rules that name tools in either spelling, that may come later, or that are o
     tools: {datetime-now: {to: "channel:console:*"}, later: {to: "channel:console:*", optional: true}}
   step_up: {enabled: true, tools: {datetime-now: gold, later: {acr: gold, optional: true}}}
   modify: {tools: {never: {output: []}}, enabled: false}
-  guardrails: {enabled: true, denied_tools: [datetime-now]}
+  guardrails: {enabled: true, denied_tools: [datetime-now, {tool: never, optional: true}]}
 credentials: [${entry}, tool: datetime-now}, ${entry}, tool: later, optional: true}]\n`,
       { PATH: '/usr/bin' },
     ),

@@ -41,7 +41,9 @@ function wait(
   const fields = { deferral_id: `d-${index}`, tool };
   const line = (event: string, more: object) =>
     JSON.stringify({ ts: '2026-11-20T09:00:00.000Z', event, fields: { ...fields, ...more } });
-  const asked = args ?? { args: JSON.stringify({ order_id: `A-${index}`, amount }) };
+  const asked = args ?? {
+    args: JSON.stringify({ order_id: `A-${index}`, amount: Number(amount) }),
+  };
   return [
     line('task_deferred', asked),
     ...(end === undefined ? [] : [line('hold_deferred_decision', { decision: end, ...change })]),
@@ -69,7 +71,7 @@ describe('policy suggest', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: `issue_refund
-  - {when: "double(args.amount) >= 5.0 && double(args.amount) <= 35.0 && !has(args.reason)", allow: true}
+  - {when: "double(args.amount) >= 5.0 && double(args.amount) <= 35.0 && !has(args.currency) && !has(args.reason)", allow: true}
     would have released 5 of 5 approved calls, none of 1 rejected, 1 of 1 without a decision
     does not limit args.order_id
 `,
@@ -85,7 +87,7 @@ describe('policy suggest', () => {
     expect(await readFile(file, 'utf8')).toBe(
       service.replace(
         '{to: "channel:console:*"}\n',
-        '[{when: double(args.amount) >= 5.0 && double(args.amount) <= 35.0 && !has(args.reason), allow: true}, {to: channel:console:*}]\n',
+        '[{when: double(args.amount) >= 5.0 && double(args.amount) <= 35.0 && !has(args.currency) && !has(args.reason), allow: true}, {to: channel:console:*}]\n',
       ),
     );
   });

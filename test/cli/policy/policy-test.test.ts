@@ -42,7 +42,7 @@ async function tested(rows: object[] | string, ...given: (string | object)[]) {
 
 const call = (amount: string) => ({
   tool: 'issue_refund',
-  args: { order_id: 'A-1042', amount },
+  args: { order_id: 'A-1042', amount: Number(amount) },
   caller: { user_id: 'u', email: 'ann@example.com' },
 });
 

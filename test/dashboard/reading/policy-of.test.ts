@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { agentFiles } from '../../../src/dashboard/reading/agent-files.ts';
 import { auditReader } from '../../../src/dashboard/reading/audit-reader.ts';
+import { policyOf } from '../../../src/dashboard/reading/policy-of.ts';
 import { temporaryFolder } from '../../helpers/test-system.ts';
 
 const url = 'https://platform.example.com/v1/admission';
@@ -133,7 +134,8 @@ security:
           },
           {
             ...{ layer: 'effects', decision: 'effect', rule: 'effects.datetime_now' },
-            says: 'one call with the same now; a repeat waits for a person: channel:console:ops, for 5m0s, decided by ann@example.com (shadow: only reported)',
+            says: 'one call with the same now; a repeat waits for a person: channel:console:ops, for 5m0s, decided by ann@example.com',
+            shadow: { times: 0, days: 7 },
           },
         ],
       },
@@ -147,6 +149,36 @@ security:
           {
             ...{ layer: 'effects', decision: 'effect', rule: 'effects.*' },
             says: 'one call with the same {tool} within 30 days; a repeat gets the first result if its arguments are equal, else waits for a person: channel:console:*, for 10m0s',
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('how often a rule in shadow would have decided', async () => {
+    const directory = folderWith(held('{to: "channel:console:*", shadow: true}'));
+    const rule = 'defer.tools.datetime_now';
+    const lines = [rule, 'defer.tools.other', rule].map((one) => ({ fields: { rule: one } }));
+    const asked: unknown[] = [];
+    const page = async (_: string, { wanted }: { wanted: object | null }) => {
+      asked.push(wanted);
+      const events = lines.map((line, seq) => ({ seq, line: JSON.stringify(line) }));
+      return { events, first: 1, total: 3, pruned: { count: 0, head: '' }, path: '', files: [] };
+    };
+    const { tools = [] } = (await policyOf(directory, {}, { page })) ?? {};
+    const from = Date.now() - 7 * 86_400_000;
+    expect(asked).toContainEqual({
+      ...{ event: 'policy_shadow', task: '', decision: '' },
+      from: expect.closeTo(from, -5),
+    });
+    expect(tools).toEqual([
+      {
+        ...{ name: 'datetime_now', origin: 'builtin', approvers: null },
+        decisions: [
+          {
+            ...{ layer: 'defer', decision: 'defer', rule },
+            says: 'waits for a person: channel:console:*, for 10m0s',
+            shadow: { times: 2, days: 7 },
           },
         ],
       },

@@ -84,11 +84,14 @@ const deniedTool = z
           description: 'Text shown to the caller.',
           example: 'refunds above 5,000 are made by hand',
         }),
+        optional: optionalTool,
       }),
     ],
     { error: 'this must be the name of a tool, or {tool, when}' },
   )
-  .transform((rule) => (typeof rule === 'string' ? { tool: rule, shadow: false } : rule));
+  .transform((rule) =>
+    typeof rule === 'string' ? { tool: rule, shadow: false, optional: false } : rule,
+  );
 
 const guardrailsSchema = z.object({
   enabled,

@@ -40,6 +40,8 @@ export interface ToolPolicyJson {
     says: string;
     /** Name of the limit in `GET /api/agents/{id}/limits`; absent for another rule. */
     limit?: string;
+    /** Present for a rule that decides nothing: how often it would have decided in the last days. */
+    shadow?: { times: number; days: number };
   }[];
   /** `null` if anyone may decide. */
   approvers: string[] | null;

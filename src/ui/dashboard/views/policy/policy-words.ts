@@ -34,3 +34,15 @@ export function standingsOf(
   const [fullest, ...others] = own.toSorted((one, other) => share(other) - share(one));
   return { fullest, others: others.length };
 }
+
+/** Describes how often a rule in shadow would have decided. */
+export function shadowWords(
+  decision: string,
+  { times, days }: { times: number; days: number },
+): string {
+  const verb = decision === 'defer' ? 'asked' : 'decided';
+  const count = times === 1 ? 'once' : `${times.toLocaleString('en')} times`;
+  return times === 0
+    ? `It decides nothing, and would not have ${verb} in the last ${days} days.`
+    : `It decides nothing, and would have ${verb} ${count} in the last ${days} days.`;
+}

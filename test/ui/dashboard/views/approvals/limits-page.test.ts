@@ -125,6 +125,15 @@ describe('the limits on the page of the policy', () => {
     const tools = [
       { name: 'issue_refund', origin: 'skill', approvers: null, decisions },
       { name: 'lookup_order', origin: 'skill', approvers: null, decisions: [] },
+      {
+        ...{ name: 'set_price', origin: 'skill', approvers: null },
+        decisions: [
+          {
+            ...{ layer: 'defer', decision: 'defer', rule: 'defer.tools.set_price' },
+            ...{ says: 'waits for a person', shadow: { times: 7, days: 7 } },
+          },
+        ],
+      },
     ];
     const { page } = await open('#/agents/refunds/policy', (server) => {
       server.routes.set('GET /api/agents/refunds/policy', () => ({ body: { ...policy, tools } }));
@@ -143,6 +152,11 @@ describe('the limits on the page of the policy', () => {
         'every other call runs without approval',
       ],
       ['lookup_order', 'skill', 'allow (no rule applies)'],
+      [
+        ...['set_price', 'skill', 'shadow', 'waits for a person defer.tools.set_price'],
+        'It decides nothing, and would have asked 7 times in the last 7 days.',
+        'allow (no rule applies)',
+      ],
     ]);
     const listed = page.getByRole('region', { name: 'Limits' });
     await listed.getByText('refunds_a_day for caller rita@example.com').waitFor();
