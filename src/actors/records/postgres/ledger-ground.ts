@@ -9,12 +9,12 @@ import {
   type LedgerRow,
   mostNewest,
   reservedRows,
-  usedStates,
 } from '../store/ledger-rows.ts';
 import type { CountedTimes } from '../store/limit-period.ts';
 import { type LimitTotals, measureCall } from '../store/measure-call.ts';
 import { PendingReservations } from '../store/pending-reservations.ts';
 import type { Statement } from './commit-batch.ts';
+import { rowsOfSum, stillCounts, sumsOf } from './ledger-sums.ts';
 import { parameterOf } from './parameter-of.ts';
 
 /** A call to measure, and when, in epoch milliseconds. */
@@ -77,35 +77,29 @@ export function readGround(
   ];
 }
 
-/** Once no other daemon measures, a pending row that is still there counts until its start is committed or it is deleted. */
-const stillCounts = `($2::boolean OR l.state <> 'pending' OR l.ends_at > ${serverNow})`;
+const counts = stillCounts('$2::boolean', serverNow);
 
-const sums = `coalesce(sum(l.amount::numeric) FILTER (WHERE l.state IN ${usedStates}), 0)::text AS used,
-  coalesce(sum(l.amount::numeric) FILTER (WHERE l.state IN ('pending', 'running')), 0)::text AS reserved`;
-
-const sumLimits = `SELECT x.call, x.n, s.used, s.reserved
+const sumLimits = `SELECT x.call, x.n, s.used, s.reserved, s.loose
   FROM json_to_recordset($1::text::json) AS x(call integer, n integer, name text, key text, after bigint)
-  CROSS JOIN LATERAL (SELECT ${sums} FROM ledger AS l
-    WHERE l.kind = 'limit' AND l.name = x.name AND l.key = x.key AND l.at > x.after AND ${stillCounts}) AS s`;
+  CROSS JOIN LATERAL (${sumsOf({ name: 'x.name', key: 'x.key', after: 'x.after', counts })}) AS s`;
 
 const findFirst = `SELECT x.n, f.*
   FROM json_to_recordset($1::text::json) AS x(n integer, key text, after bigint, own text)
   CROSS JOIN LATERAL (SELECT * FROM ledger AS l
     WHERE l.kind = 'effect' AND l.key = x.key
       AND (l.at > x.after OR l.state IN ('pending', 'running')) AND l.call_id <> x.own
-      AND l.state IN ${effectiveStates} AND ${stillCounts}
+      AND l.state IN ${effectiveStates} AND ${counts}
     ORDER BY l.at DESC, l.position DESC LIMIT 1) AS f`;
 
 const ofCalls = 'SELECT * FROM ledger WHERE call_id = ANY($1::text[])';
 
 /** Sums of the keys of the newest calls of a limit, each with the requester of its newest call. */
 export const readStandings = `WITH calls AS (SELECT key, requester, at FROM ledger
-    WHERE kind = 'limit' AND name = $1 AND at > $3 ORDER BY at DESC LIMIT ${mostNewest}),
+    WHERE kind = 'limit' AND key <> '' AND name = $1 AND at > $3 ORDER BY at DESC LIMIT ${mostNewest}),
   newest AS (SELECT DISTINCT ON (key) key, requester, at FROM calls ORDER BY key, at DESC)
   SELECT k.key, s.used, s.reserved, k.requester
   FROM (SELECT * FROM newest ORDER BY at DESC, key LIMIT $4) AS k
-  CROSS JOIN LATERAL (SELECT ${sums} FROM ledger AS l
-    WHERE l.kind = 'limit' AND l.name = $1 AND l.key = k.key AND l.at > $3 AND ${stillCounts}) AS s
+  CROSS JOIN LATERAL (${sumsOf({ name: '$1', key: 'k.key', after: '$3', counts })}) AS s
   ORDER BY k.at DESC, k.key`;
 
 /** A call as measured, and the rows that are to be reserved for it. */
@@ -158,6 +152,19 @@ interface SumRow {
   n: number;
   used: string;
   reserved: string;
+  /** Rows of ended calls that no stored sum has. */
+  loose: number;
+}
+
+/** Returns the keys of the limits of calls, from the results of `readGround`, that have rows for another stored sum. */
+export function keysToSum(
+  asked: readonly Asked[],
+  [limits]: readonly QueryResult[],
+): (readonly [name: string, key: string])[] {
+  return rowsOf<SumRow>(limits).flatMap(({ call, n, loose }) => {
+    const limit = loose < rowsOfSum ? undefined : asked[call]?.asked.bounds.limits[n];
+    return limit === undefined ? [] : [[limit.name, limit.key] as const];
+  });
 }
 
 function firstFor(

@@ -34,12 +34,14 @@ import {
   type Asked,
   dropEnded,
   exact,
+  keysToSum,
   lockKeys,
   measureAll,
   readGround,
   readStandings,
   serverNow,
 } from './ledger-ground.ts';
+import { rowsOfSum, sumUp } from './ledger-sums.ts';
 import { parameterOf } from './parameter-of.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { insertRows, ledgerRecord } from './put-ledger.ts';
@@ -61,9 +63,14 @@ const readCommitted = { text: 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED', 
 
 /**
  * A reservation may be lost with the server: the commit of the start of its call comes later in the same log of the server
- * and waits until that is on disk, and without the reservation it is refused.
+ * and waits until that is on disk, and without the reservation it is refused. All reads use an index, also where the server
+ * has old statistics, and leave out its dead entries; compiling them would take longer.
  */
-const unsynced = { text: 'SET LOCAL synchronous_commit = off', values: [] };
+const unsynced = {
+  text: `SELECT set_config('synchronous_commit', 'off', true), set_config('jit', 'off', true),
+    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`,
+  values: [],
+};
 
 /**
  * The ledger of several daemons. A reservation is a pending row until the commit of the start of its call; it ends after
@@ -81,6 +88,7 @@ export class PostgresLedger implements Ledger {
   #recoveredTo = 0;
   #isRunning = false;
   #isClosed = false;
+  #isSumming = false;
 
   constructor(database: PostgresDatabase, queue: CommitQueue) {
     this.#database = database;
@@ -212,6 +220,26 @@ export class PostgresLedger implements Ledger {
     }
   }
 
+  /** Stores sums of rows while calls are measured, which do not wait; without a stored sum, a limit reads more rows. */
+  #sumUp(keys: ReturnType<typeof keysToSum>): void {
+    if (keys.length === 0 || this.#isSumming) return;
+    this.#isSumming = true;
+    void this.#sumAll(keys)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isSumming = false;
+      });
+  }
+
+  async #sumAll(keys: ReturnType<typeof keysToSum>): Promise<void> {
+    for (const key of keys) {
+      let summed = rowsOfSum;
+      while (summed === rowsOfSum && !this.#isClosed) {
+        summed = (await this.#database.query(sumUp, [...key, rowsOfSum])).length;
+      }
+    }
+  }
+
   /** Measures calls in one transaction, and reserves for those that ask for it and may run. */
   async #transact(asked: readonly Asked[], forgotten: readonly string[]): Promise<Measured[]> {
     const reserving = asked.filter((one) => one.asked.reserves);
@@ -225,7 +253,9 @@ export class PostgresLedger implements Ledger {
     await this.#database.pipelined(
       [...opening, ...readGround(asked, this.#times, isLocked)],
       async (found) => {
-        const all = measureAll(asked, found.slice(opening.length), this.#times);
+        const ground = found.slice(opening.length);
+        const all = measureAll(asked, ground, this.#times);
+        this.#sumUp(keysToSum(asked, ground));
         measured = all.map((one) => one.measured);
         const rows = all.flatMap((one) => one.rows);
         const own = reserving.map((one) => one.asked.call.id);

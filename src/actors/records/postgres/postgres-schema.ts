@@ -214,8 +214,44 @@ const ledger = `
   CREATE INDEX ledger_pending ON ledger (ends_at) WHERE state = 'pending';
 `;
 
+/**
+ * Version 3: stored sums of calls that ended, so that a limit reads few rows. A row that changes or is deleted leaves its sum,
+ * also if a daemon of version 2 changes it. The condition on the key of `ledger_by_time` keeps the server from that index for
+ * the rows of one key.
+ */
+const ledgerSums = `
+  CREATE TABLE ledger_sums (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name TEXT NOT NULL,
+    key TEXT NOT NULL,
+    first_at BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    calls INTEGER NOT NULL,
+    used NUMERIC NOT NULL
+  );
+  CREATE INDEX ledger_sums_by_limit ON ledger_sums (name, key, first_at, last_at, used);
+  ALTER TABLE ledger ADD COLUMN sum_id BIGINT;
+  DROP INDEX ledger_by_limit, ledger_by_time;
+  CREATE INDEX ledger_by_time ON ledger (name, at) WHERE kind = 'limit' AND key <> '';
+  CREATE INDEX ledger_restored ON ledger (at) WHERE kind = 'restored';
+  CREATE INDEX ledger_without_sum ON ledger (name, key, at, state, amount)
+    WHERE kind = 'limit' AND sum_id IS NULL;
+  CREATE INDEX ledger_of_sum ON ledger (sum_id, at) WHERE sum_id IS NOT NULL;
+  CREATE FUNCTION leave_ledger_sum() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
+    UPDATE ledger_sums SET calls = calls - 1, used = used
+      - CASE WHEN OLD.state IN ('succeeded', 'failed', 'unknown') THEN OLD.amount::numeric ELSE 0 END
+      WHERE id = OLD.sum_id;
+    DELETE FROM ledger_sums WHERE id = OLD.sum_id AND calls = 0;
+    IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
+    NEW.sum_id := NULL;
+    RETURN NEW;
+  END $body$;
+  CREATE TRIGGER ledger_leaves_sum BEFORE UPDATE OF name, key, at, state, amount OR DELETE ON ledger
+    FOR EACH ROW WHEN (OLD.sum_id IS NOT NULL) EXECUTE FUNCTION leave_ledger_sum();
+`;
+
 /** Steps from each version of the tables to the next, from 0, an empty schema; append only. */
-export const postgresSteps: readonly string[] = [baseline, ledger];
+export const postgresSteps: readonly string[] = [baseline, ledger, ledgerSums];
 
 /**
  * The oldest version whose releases can work with the present tables: their daemons can run together with newer ones, and an

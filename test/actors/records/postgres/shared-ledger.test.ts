@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { UnreservedError } from '../../../../src/actors/records/store/task-store.ts';
 import { postgresPlace } from '../../../helpers/kinds-of-stores.ts';
 import { aLimit, aMeasure, anEffect, end, start } from '../../../helpers/measured-calls.ts';
@@ -46,4 +46,29 @@ it('a daemon that takes a task over ends what another one started', async () => 
   await end(second, 'c-1', 'not_run');
   const { limits: measured } = await second.ledger.measure(aMeasure('c-2', { limits }), 1_000);
   expect(measured).toMatchObject([{ used: '0', reserved: '0', isOver: false }]);
+});
+
+it('stored sums of ended calls count them all, also once one changes or their period ends', async () => {
+  const place = await postgresPlace();
+  const { ledger } = await place.open();
+  await place.execute(`INSERT INTO ledger
+    (kind, name, key, call_id, task_id, tool, args_sha256, requester, amount, at, until, state)
+    SELECT 'limit', 'refunds', '{"caller":"rita"}', 'e-' || n, 't', 'refund', '', 'null', '0.1', n, n + 86400000,
+      CASE WHEN n % 2 = 0 THEN 'succeeded' ELSE 'failed' END FROM generate_series(1, 1100) AS n`);
+  const used = async (now: number) => {
+    const asked = aMeasure('c-1', { limits: [aLimit()] }, { reserves: false });
+    return (await ledger.measure(asked, now)).limits[0]?.used;
+  };
+  const sums = () => place.execute('SELECT calls, used::text FROM ledger_sums ORDER BY id');
+  expect(await used(2_000)).toBe('110');
+  const whole = { calls: 250, used: '25.0' };
+  await vi.waitFor(async () => expect(await sums()).toEqual([whole, whole, whole, whole]));
+  // The period begins within the second sum.
+  expect([await used(2_000), await used(86_400_000 + 300)]).toEqual(['110', '80']);
+  const settled = { ran: false, by: 'ann@example.com', reason: 'not paid', at: 50 };
+  await ledger.settle('e-301', settled, { ts: '2026-07-01T09:00:00.000Z' });
+  expect(await sums()).toEqual([whole, { calls: 249, used: '24.9' }, whole, whole]);
+  expect(await used(2_000)).toBe('109.9');
+  expect(await ledger.prune(2 * 86_400_000 + 750)).toBe(750);
+  expect([await used(2_000), await sums()]).toEqual(['35', [whole]]);
 });

@@ -1,6 +1,7 @@
 import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sumUp } from '../../../../src/actors/records/postgres/ledger-sums.ts';
 import { countedTime } from '../../../../src/actors/records/store/limit-period.ts';
 import {
   type TaskStore,
@@ -44,7 +45,8 @@ type Step =
   | { type: 'settle'; call: number; ran: boolean }
   | { type: 'clock'; by: number }
   | { type: 'policy'; max: string; period: LimitPeriod; within: number | null }
-  | { type: 'kill' };
+  | { type: 'kill' }
+  | { type: 'sum'; key: number; rows: number };
 
 const calls = 6;
 const call = fc.nat(calls - 1);
@@ -86,6 +88,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('kill' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      ...{ type: fc.constant('sum' as const), key: fc.nat(1) },
+      rows: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
 );
 
 /** The calls with their amounts: two keys of a limit, and three effects. */
@@ -138,6 +147,9 @@ class Story {
         break;
       case 'kill':
         await this.#kill();
+        break;
+      case 'sum':
+        await this.#sum(step.key, step.rows);
     }
     await this.#compare();
   }
@@ -301,6 +313,14 @@ class Story {
     await this.#store.close();
     this.#store = await this.#place.open();
     if (!this.#isShared) this.#entries = this.#entries.filter(({ state }) => state !== 'pending');
+  }
+
+  /** PostgreSQL stores the sum of ended calls of a key, here of few. */
+  async #sum(key: number, rows: number): Promise<void> {
+    if (!this.#isShared) return;
+    const values = ["'refunds'", `'{"caller":"${key}"}'`, String(rows)];
+    const sql = sumUp.replaceAll(/\$(\d)/g, (_, n: string) => values[Number(n) - 1] ?? '');
+    await this.#place.execute(sql);
   }
 
   async #compare(): Promise<void> {
