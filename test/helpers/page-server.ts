@@ -4,6 +4,7 @@ import type { AgentJson } from '../../src/http/wire/dashboard/agent-json.ts';
 import type { DashboardEvents } from '../../src/http/wire/dashboard/dashboard-events.ts';
 import type { DeferralJson } from '../../src/http/wire/dashboard/held-call-json.ts';
 import { buildPage, sendPageFile } from './built-page.ts';
+import { anOverview } from './overview-fixtures.ts';
 
 /** What a route answers: JSON with a status. */
 export interface Answer {
@@ -113,6 +114,7 @@ export class PageServer {
       };
     }
     if (path === '/api/grants') return { body: { grants: [], unasked: [] } };
+    if (path === '/api/overview') return { body: anOverview() };
     if (path === '/api/outcomes') return { body: { open: [], settled: [], unasked: [] } };
     if (/^\/api\/agents\/[^/]+\/limits$/.test(path)) return { body: { limits: [] } };
     if (path === '/api/deferrals/decided') return { body: { decided: [], unasked: [] } };

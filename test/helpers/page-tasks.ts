@@ -1,6 +1,7 @@
 import type { AgentJson } from '../../src/http/wire/dashboard/agent-json.ts';
 import type { TaskDetailJson } from '../../src/http/wire/dashboard/task-detail-json.ts';
 import type { TaskRowJson } from '../../src/http/wire/dashboard/task-row-json.ts';
+import { anOverview } from './overview-fixtures.ts';
 import type { PageApi } from './serve-page.ts';
 import { answerLog } from './served-log.ts';
 import type { TestAgent } from './test-agent.ts';
@@ -52,6 +53,8 @@ export function workspaceApi(agents: AgentJson[], more: PageApi): PageApi {
         return agents;
       case '/api/deferrals':
         return { deferrals: [], total: 0, unasked: [], now: new Date().toISOString() };
+      case '/api/overview':
+        return anOverview();
       case '/api/outcomes':
         return { open: [], settled: [], unasked: [] };
       case '/api/grants':

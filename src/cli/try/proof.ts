@@ -33,11 +33,11 @@ export async function proofOf(
   const asked = started === undefined ? [] : [step('asked', started.ts, requesterIn(started))];
   const chain = step('log', 'verified', verdictSentence(audit));
   if (held === undefined) return { lines: [...asked, chain], fault: faultOf(audit), audit };
-  const { call_id: call } = fieldsOf(held);
+  const call = text(held, 'call_id');
   const own = events.filter((event) => fieldsOf(event)['call_id'] === call);
   const of = (name: string) => own.filter(({ event }) => eventOfWait(event) === name);
   const starts = of('tool_exec').filter((event) => fieldsOf(event)['phase'] === 'start');
-  const receipt = await receiptOf(demo, task, String(call));
+  const receipt = await receiptOf(demo, task, call);
   const runs = starts.length === 1 ? 'ran once' : `ran ${starts.length} times`;
   const ran = of('tool_exec').find((event) => fieldsOf(event)['phase'] === 'end');
   return {

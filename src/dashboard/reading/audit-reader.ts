@@ -8,7 +8,7 @@ import {
 import type { AuditJson, AuditVerdictJson } from '../../http/wire/dashboard/audit-json.ts';
 import type { TimelineEntryJson } from '../../http/wire/dashboard/task-detail-json.ts';
 import { eventOfWait } from '../../machines/domain/hold-events.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../machines/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../machines/json.ts';
 import type { TimeRange } from '../../machines/time-range.ts';
 import { type OpenAuditLog, openAuditLog, refused } from './audit-files.ts';
 import { AuditVerdicts } from './audit-verdicts.ts';
@@ -80,6 +80,26 @@ export function auditReader(env: NodeJS.ProcessEnv) {
       } catch (error) {
         await log.close();
         throw error;
+      }
+    },
+    /** Passes on the newest lines of a range of time, oldest first; returns how many earlier ones were omitted. */
+    async each(
+      directory: string,
+      { range, most }: { range: TimeRange; most: number },
+      take: (line: JsonValue | undefined) => void,
+      signal: AbortSignal,
+    ): Promise<number> {
+      const { log, view } = await opened(directory, signal);
+      try {
+        const { from, to } = await view.rangeOf(range, signal);
+        const first = Math.max(from, to - most + 1);
+        const decoder = new TextDecoder();
+        for await (const { bytes } of view.lines({ from: first, to }, signal)) {
+          take(parseJson(decoder.decode(bytes)));
+        }
+        return first - from;
+      } finally {
+        await log.close();
       }
     },
     async timeline(

@@ -10,6 +10,7 @@ import { listHeldCalls } from './tasks/list-held-calls.ts';
 import { listTasks } from './tasks/list-tasks.ts';
 import { decideEach, orderTask } from './tasks/order-task.ts';
 import { receiptOfCall } from './tasks/receipt-of-call.ts';
+import { showOverview } from './tasks/show-overview.ts';
 import { showTask } from './tasks/show-task.ts';
 
 /** Adds the routes for tasks, their waiting calls, and decisions on these calls. */
@@ -23,6 +24,7 @@ export function addTaskRoutes(router: Router<RequestState>, ports: DashboardPort
   router.get('/api/agents/:id/limits', listLimits(ports));
   router.get('/api/outcomes', listOutcomes(ports));
   router.post('/api/agents/:id/outcomes', readJson(), settleOutcome(ports));
+  router.get('/api/overview', showOverview(ports));
   router.get('/api/grants', listGrants(ports));
   router.post('/api/agents/:id/grants/:grant/revoke', readJson(), revokeGrant(ports));
   router.post('/api/agents/:id/tasks/:tid/decisions', readJson(), orderTask('decisions', ports));

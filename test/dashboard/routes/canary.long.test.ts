@@ -102,6 +102,7 @@ const requests: Record<string, [path: string, body?: unknown][] | null> = {
   ],
   'get /api/agents/:id/limits': [[`${agent}/limits`]],
   'get /api/outcomes': [['/api/outcomes']],
+  'get /api/overview': [['/api/overview?from=30d&zone=Europe/Berlin']],
   'post /api/agents/:id/outcomes': [
     [`${agent}/outcomes`, { call_id: 'none', ran: true, reason: 'none' }],
   ],

@@ -29,6 +29,7 @@ function focused(page: Page): Promise<string> {
 }
 
 const routes = [
+  '#/overview',
   '#/agents',
   '#/approvals',
   '#/approvals/refunds/refund-1',
@@ -70,7 +71,7 @@ describe('each view', () => {
   it('explains in an empty workspace how to create an agent, and shows the new one', async () => {
     const server = await startPageServer();
     const { page } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.getByText('No agents yet').waitFor();
     expect(await page.locator('main code').innerText()).toBe('holdpoint init');
     await eventually(() => expect(server.streams).toBe(1));
@@ -84,7 +85,7 @@ describe('each view', () => {
     const about = { directory: '/home/ann/agents', version: '0.1.0', token_required: false };
     server.routes.set('GET /api/workspace', () => ({ body: { ...about, newer_release: '0.2.0' } }));
     const { page } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.locator('.about').waitFor();
     expect(await page.locator('.about').innerText()).toBe(
       '0.1.0, 0.2.0 is available · workspace /home/ann/agents',
@@ -103,7 +104,7 @@ describe('each view', () => {
     const accepted = () => ({ status: 202, body: { status: 'starting' } });
     for (const id of ['g', 'h']) server.routes.set(`POST /api/agents/${id}/start`, accepted);
     const { page } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.getByRole('button', { name: 'Start 2 stopped' }).waitFor();
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'a' }) });
     expect(await row.getByRole('link', { name: '3 waiting' }).getAttribute('href')).toBe(
@@ -139,7 +140,7 @@ describe('each view', () => {
     server.agents = [...names, 'z'.repeat(64)].map((id) => anAgent({ id }));
     const { page } = await browser.page();
     await page.setViewportSize({ width: 1280, height: 500 });
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     const version = page.locator('.about .num').first();
     await version.waitFor();
     const box = (await version.boundingBox())!;
@@ -154,11 +155,11 @@ describe('each view', () => {
     const server = await startPageServer();
     tellStory(server);
     const { page } = await browser.page({ width: 320 });
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('link', { name: 'Approvals' }).first().click();
     await eventually(async () => expect(await focused(page)).toBe('Approvals'));
-    expect(await page.title()).toBe('(3) Approvals · Holdpoint');
+    expect(await page.title()).toBe('(4) Approvals · Holdpoint');
   });
 });
 
@@ -204,7 +205,7 @@ describe('the inbox', () => {
         `${long} and ops did not respond, so some calls may be missing. Retry, or check the log.`,
       );
       await note.waitFor();
-      expect(await page.locator('[data-task]').count()).toBe(3);
+      expect(await page.locator('[data-task]').count()).toBe(4);
       const alert = page.getByRole('alert').filter({ has: note });
       expect(await alert.locator('code').innerText()).toBe('holdpoint task deferrals');
       expect(await missingOf(page)).toEqual([]);
@@ -256,7 +257,7 @@ describe('an agent', () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'errored', error: '<b>no</b> key\u202E' })];
     const { page } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     expect(await page.locator('article pre').innerText()).toBe('<b>no</b> keyU+202E');
   });
 
@@ -280,7 +281,7 @@ describe('an agent', () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'errored', error })];
     const { page } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     expect(await page.locator('article pre + p').innerText()).toBe(said);
     expect(await page.locator('article pre + p + .command code').allInnerTexts()).toEqual(commands);
   });
@@ -295,7 +296,7 @@ describe('an agent', () => {
       anAgent({ id: 'd', status: 'starting' }),
     ];
     const { page, complaints } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.getByText(/^Not responding since \d\d:\d\d:\d\d\.$/).waitFor();
     expect(await page.locator('article .pill').allInnerTexts()).toEqual([
       ...['3 waiting', 'running', 'errored', 'stopped', 'starting'],
@@ -317,7 +318,7 @@ describe('an agent', () => {
     const server = await startPageServer();
     server.agents = [anAgent({ pending_deferrals: 3, on_restart: onRestart })];
     const { page } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Stop refunds?' });
     expect(await dialog.locator('p').innerText()).toBe(said);
@@ -336,7 +337,7 @@ describe('an agent', () => {
         : { status: 400, body: { error: 'The passphrase is wrong.', needs_passphrase: true } },
     );
     const { page, complaints } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
@@ -397,7 +398,7 @@ describe('an approval', () => {
         },
       },
     ]);
-    await eventually(async () => expect(await page.title()).toBe('(2) Approvals · Holdpoint'));
+    await eventually(async () => expect(await page.title()).toBe('(3) Approvals · Holdpoint'));
   });
 
   it('keeps the decision visible for a long call, disabled until its end was in view', async () => {
@@ -848,7 +849,7 @@ describe('text from a model, a log or a name', () => {
       }),
     );
     const { page } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     const odd =
       'main :is(img, script, iframe, style, base, meta, form[action], a:not([href^="#/"]))';
     await page
@@ -884,9 +885,9 @@ describe('the stream', () => {
     const context = first.context();
     const tabs = [first];
     while (tabs.length < 8) tabs.push(await context.newPage());
-    await first.goto(server.url);
+    await first.goto(`${server.url}#/agents`);
     await eventually(() => expect(server.streams).toBe(1));
-    await Promise.all(tabs.slice(1).map((tab) => tab.goto(server.url)));
+    await Promise.all(tabs.slice(1).map((tab) => tab.goto(`${server.url}#/agents`)));
     for (const tab of tabs) await tab.getByRole('button', { name: 'Start', exact: true }).waitFor();
     await eventually(() => expect(server.streams).toBe(1));
     server.emit('agent_status', anAgent({ status: 'running' }));
@@ -926,7 +927,7 @@ describe('the stream', () => {
     const server = await startPageServer();
     server.agents = [anAgent({ status: 'stopped' })];
     const { page, complaints } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await eventually(() => expect(server.streams).toBe(1));
     server.emit('agent_status', anAgent({ status: 'running' }));
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
@@ -942,7 +943,7 @@ describe('a dashboard with a token', () => {
     server.token = 'CANARY-9d2f';
     server.agents = [anAgent()];
     const { page, complaints } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.getByLabel('Token').fill('wrong');
     await page.keyboard.press('Enter');
     await page.getByText('Wrong token').waitFor();
@@ -952,7 +953,7 @@ describe('a dashboard with a token', () => {
     expect(await page.content()).not.toContain('CANARY-9d2f');
     const other = await page.context().newPage();
     await other.goto(`${server.url}#token=CANARY-9d2f`);
-    await other.getByRole('heading', { name: 'refunds' }).waitFor();
+    await other.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(other.url()).toBe(server.url);
     forgive(complaints, ['401']);
   });
@@ -962,10 +963,10 @@ describe('a dashboard with a token', () => {
     server.token = 'CANARY-9d2f';
     server.agents = [anAgent()];
     const { page, complaints } = await browser.page();
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/agents`);
     await page.getByLabel('Token').waitFor();
     await page.evaluate(`location.hash = '#token=CANARY-9d2f'`);
-    await page.getByRole('heading', { name: 'refunds' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(page.url()).toBe(server.url);
     const linked = await page.context().newPage();
     await linked.goto(`${server.url}#/approvals`);

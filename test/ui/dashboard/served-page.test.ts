@@ -21,7 +21,7 @@ function writeAgent(workspace: string, name: string, text: string): void {
 it('the agents of a workspace appear as they are found, and one starts and stops', async () => {
   const { dashboard, workspace } = await openDashboard();
   const { page } = await browser.page();
-  await page.goto(`http://127.0.0.1:${dashboard.port}/`);
+  await page.goto(`http://127.0.0.1:${dashboard.port}/#/agents`);
   await page.getByText('No agents yet').waitFor();
   expect(await page.locator('.about').innerText()).toContain(workspace);
   writeAgent(workspace, 'till', 'agent_id: till\nmodel:\n  provider: scripted\n  name: scripted\n');
@@ -38,7 +38,7 @@ it('an unreadable configuration is shown as text on its card', async () => {
     writeAgent(workspace, 'broken', 'agent_id: [<b>\n');
   });
   const { page } = await browser.page();
-  await page.goto(`http://127.0.0.1:${dashboard.port}/`);
+  await page.goto(`http://127.0.0.1:${dashboard.port}/#/agents`);
   const card = page.locator('article').filter({ hasText: 'broken' });
   expect(await card.locator('pre').innerText()).toMatch(/service\.yaml:\d+:\d+/);
 });

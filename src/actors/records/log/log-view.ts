@@ -114,6 +114,12 @@ export class LogView {
     return { lines, from: from > span.from ? from : this.first };
   }
 
+  /** Returns the lines that can lie in a range of time. */
+  async rangeOf(range: TimeRange, signal: AbortSignal): Promise<LineRange> {
+    const { from, to } = await this.#numbersOf(range, signal);
+    return { from, to: to - 1 };
+  }
+
   /** Finds the lines that can lie in a range of time: the number of the first, and of the one after the last. */
   async #numbersOf(range: TimeRange, signal: AbortSignal): Promise<{ from: number; to: number }> {
     const bounds = { first: this.first, end: this.last + 1 };

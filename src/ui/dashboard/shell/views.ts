@@ -21,6 +21,12 @@ interface View<Name extends ViewName> {
 
 /** Every view with a route, in rail order. Each is loaded on first use. */
 export const views: { [Name in ViewName]: View<Name> } = {
+  overview: {
+    title: 'Overview',
+    inRail: true,
+    key: 'o',
+    load: () => import('../views/overview/overview.svelte'),
+  },
   agents: {
     title: 'Agents',
     inRail: true,

@@ -4,6 +4,7 @@ export type AgentPage = (typeof agentPages)[number];
 
 /** The route in the page's URL. */
 export type Route =
+  | { view: 'overview'; query: URLSearchParams }
   | { view: 'agents' }
   | { [Page in AgentPage]: { view: Page; agent: string } }[AgentPage]
   | { view: 'approvals'; selected: { agent: string; task: string } | null; query: URLSearchParams }
@@ -20,7 +21,7 @@ export type Route =
   | { view: 'new'; step: string | null }
   | { view: 'unknown' };
 
-/** Parses a route from a URL fragment; an empty fragment means the agents. */
+/** Parses a route from a URL fragment; an empty fragment means the overview. */
 export function readRoute(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
   const parts = decoded(path);
@@ -30,7 +31,10 @@ export function readRoute(hash: string): Route {
   if (rest !== undefined) return { view: 'unknown' };
   switch (view) {
     case undefined:
-      return { view: 'agents' };
+      return { view: 'overview', query };
+    case 'overview':
+    case 'workflows':
+      return agent === undefined ? { view, query } : { view: 'unknown' };
     case 'agents':
       if (agent === undefined) return { view: 'agents' };
       return isAgentPage(task) ? { view: task, agent } : { view: 'unknown' };
@@ -43,8 +47,6 @@ export function readRoute(hash: string): Route {
       return task === undefined ? { view: 'unknown' } : { view: 'task', agent, task, query };
     case 'skill-builder':
       return agent === undefined || task !== undefined ? { view: 'unknown' } : { view, agent };
-    case 'workflows':
-      return agent === undefined ? { view, query } : { view: 'unknown' };
     case 'a2a':
       return agent === undefined ? { view, query } : { view: 'unknown' };
     case 'health':

@@ -221,7 +221,7 @@ describe('a waiting call', () => {
     await eventually(() => expect(open()).toBe(1));
     const tabs = [first];
     while (tabs.length < 8) tabs.push(await first.context().newPage());
-    await Promise.all(tabs.slice(1).map((tab) => tab.goto(`${dashboard.url}/`)));
+    await Promise.all(tabs.slice(1).map((tab) => tab.goto(`${dashboard.url}/#/agents`)));
     await Promise.all(
       tabs.map((tab) => tab.getByRole('button', { name: 'Stop', exact: true }).waitFor()),
     );

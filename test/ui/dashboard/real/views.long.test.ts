@@ -136,6 +136,7 @@ it('no view has an axe finding, and all fit, wide and narrow', async () => {
   const { answered } = await agent.hold(dashboard, task);
   const { page } = await shared.browser.page(narrow);
   const routes = [
+    '#/overview',
     '#/agents',
     `#/approvals/till/${task}`,
     '#/tasks',

@@ -31,7 +31,7 @@ it('an empty folder becomes an agent with an approved call of a new skill, with 
   const next = () => page.getByRole('button', { name: 'Next' }).click();
 
   // An agent is made.
-  await page.goto(`${dashboard.url}/`);
+  await page.goto(`${dashboard.url}/#/agents`);
   await page.getByText('No agents yet').waitFor();
   await page.getByRole('main').getByRole('link', { name: 'New agent' }).first().click();
   await heading('Name');

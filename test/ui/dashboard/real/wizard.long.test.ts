@@ -71,7 +71,7 @@ function keptBy(page: Page): Promise<string> {
 describe('the wizard', () => {
   it('creates and starts an agent without a mouse', async () => {
     const { page } = await shared.browser.page();
-    await page.goto(`${dashboard.url}/`);
+    await page.goto(`${dashboard.url}/#/agents`);
     await page.locator('main h1').waitFor();
     await tabTo(page, 'New agent');
     await page.keyboard.press('Enter');

@@ -4,7 +4,8 @@ import { hrefOf, readRoute } from '../../../../src/ui/dashboard/state/route.ts';
 
 describe('a route', () => {
   it.each([
-    ['', { view: 'agents' }],
+    ['', { view: 'overview', query: new URLSearchParams() }],
+    ['#/overview?range=30d', { view: 'overview', query: new URLSearchParams('range=30d') }],
     ['#/agents', { view: 'agents' }],
     ['#/agents/a/policy', { view: 'policy', agent: 'a' }],
     ['#/agents/a/other', { view: 'unknown' }],
