@@ -25,7 +25,9 @@ const limitFields = {
     .describe('Either `rolling`, or `calendar` with `zone`.'),
   max: amount,
   used: amount.describe('Calls of the period that ran, or may have run.'),
-  reserved: amount.describe('Calls that are running.'),
+  reserved: amount.describe(
+    'Calls that are running, and released ones that their program has not received.',
+  ),
   left: amount.describe(
     '`max` less `used` and `reserved`; negative if people approved calls over the limit.',
   ),
