@@ -78,6 +78,8 @@ export interface PendingHold {
   to: string | null;
   /** When the call expires, in RFC 3339. */
   expiresAt: string | null;
+  /** What is wrong with the name of the tool; `null` for a name that the gate lists. */
+  hint: string | null;
   /** Milliseconds until the next request. */
   retryAfter: number;
 }
@@ -115,7 +117,8 @@ export async function readHold(
       const seconds = Math.min(Math.max(Number(body['retry_after']) || 1, 1), 60);
       const to = text(body['to']);
       const expiresAt = text(body['expires_at']);
-      return { ...known, status: 'pending', to, expiresAt, retryAfter: seconds * 1_000 };
+      const hint = text(body['hint']);
+      return { ...known, status: 'pending', to, expiresAt, hint, retryAfter: seconds * 1_000 };
     }
     case 'denied':
     case 'rejected':

@@ -81,6 +81,20 @@ const longestReport = 10_000;
 /** Maximum length of a key, in characters. */
 const longestKey = 256;
 
+/** A browser has none. */
+const { process } = globalThis as { process?: { emitWarning?: (text: string) => void } };
+
+/** Hints that were printed, at most 100. */
+const printed = new Set<string>();
+
+/** Prints once that the gate lists no tool of a name. */
+function hintOnce(tool: string, hint: string | null): void {
+  const line = `holdpoint: ${JSON.stringify(tool)} waits for a person: ${hint}`;
+  if (hint === null || printed.has(line) || printed.size >= 100) return;
+  printed.add(line);
+  process?.emitWarning?.(line);
+}
+
 /** Returns a gate. Throws TypeError for an unusable address. */
 export function createGate(options: GateOptions): Gate {
   const send = connect(options);
@@ -144,7 +158,10 @@ export function createGate(options: GateOptions): Gate {
     posted.catch(() => undefined);
     const read = async (answer: Awaited<typeof posted>): Promise<Decision | PendingHold> => {
       const known = await readHold(answer, asked);
-      if (known.status === 'pending') return known;
+      if (known.status === 'pending') {
+        hintOnce(tool, known.hint);
+        return known;
+      }
       return decisionOf(tool, known);
     };
     return { asked, posted, read };

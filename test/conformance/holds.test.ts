@@ -128,6 +128,18 @@ describe('a request for a call', () => {
     expect([answer.status, answer.body.status]).toEqual([status, word]);
   });
 
+  it.each([
+    ['Bsah', 'gate.tools lists no such tool; the nearest is Bash'],
+    ['Write', 'gate.tools lists no such tool'],
+  ])('shows program and approver that no tool is named %s', async (tool, hint) => {
+    const agent = await startGate({ gate: { ...gate, unknown: 'defer' } });
+    const { body } = await agent.post('/holds', { ...asked, tool });
+    expect(body.hint).toBe(hint);
+    const [waiting] = (await agent.get('/deferrals')).body.deferrals;
+    expect(waiting.context.startsWith(`${hint}. tool=${tool} args=`)).toBe(true);
+    expect((await agent.post('/holds', { ...asked, key: 'listed' })).body.hint).toBeUndefined();
+  });
+
   it('applies the rules of a pattern to every matching tool', async () => {
     const agent = await startGate();
     await held(agent, { ...asked, tool: 'mcp__github__merge' });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, Awaitable, Callable
 
@@ -68,6 +69,8 @@ class PendingHold:
     #: Seconds until the next request.
     retry_after: float
     status: str = "pending"
+    #: What is wrong with the name of the tool; None for a name that the gate lists.
+    hint: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,12 @@ def read_hold(answer: Answer, *, tool: str, key: str) -> BaseDecision | PendingH
         seconds = body.get("retry_after")
         pause = float(seconds) if isinstance(seconds, int) else 1.0
         expires_at = _text(body, "expires_at")
-        return PendingHold(hold_id, key, _text(body, "to"), expires_at, min(max(pause, 1.0), 60.0))
+        hint = _text(body, "hint")
+        if hint is not None:
+            # The filter of the module `warnings` shows each text once.
+            warnings.warn(f"{tool!r} waits for a person: {hint}", stacklevel=2)
+        pause = min(max(pause, 1.0), 60.0)
+        return PendingHold(hold_id, key, _text(body, "to"), expires_at, pause, hint=hint)
     decided = {"note": _text(body, "note"), "approver": _text(body, "approver")}
     if state in ("denied", "rejected", "expired", "cancelled"):
         reason, repeats = _text(body, "reason"), _repeated(body)

@@ -17,6 +17,7 @@ import {
   type ToolViews,
   withIncluded,
 } from '../../actors/governance/governance.ts';
+import { nearestName } from '../../actors/nearest-name.ts';
 import type { Clock } from '../../actors/ports/clock.ts';
 import type { Outbound } from '../../actors/ports/egress.ts';
 import type { Log } from '../../actors/ports/log.ts';
@@ -115,8 +116,17 @@ function compiledLayers({
 function unlistedRule({ config: { gate, security }, tools }: GovernanceParts) {
   if (gate?.unknown !== 'defer') return undefined;
   const rule = holdRule(gate.to, security.defer.default_timeout);
-  const isUnlisted = (tool: string) => tools instanceof GateTools && tools.isUnlisted(tool);
-  return { rule, name: 'gate.unknown', isUnlisted };
+  // The tools of MCP servers are for other surfaces, whose callers need not see them.
+  const named = [...tools.values()].flatMap(({ name, isElsewhere }) => (isElsewhere ? [name] : []));
+  const hintOf = (tool: string) =>
+    tools instanceof GateTools && tools.isUnlisted(tool) ? unlistedHint(tool, named) : null;
+  return { rule, name: 'gate.unknown', hintOf };
+}
+
+/** A name that a program wrote wrongly waits like any other, so the program and the approver must see it. */
+function unlistedHint(tool: string, listed: readonly string[]): string {
+  const near = nearestName(tool, listed);
+  return `gate.tools lists no such tool${near === null ? '' : `; the nearest is ${near}`}`;
 }
 
 /** Returns which callers of a gate with sign-in may not decide (docs/contract/holds.md). */

@@ -184,6 +184,10 @@ export const hold = z
     outcome: holdOutcome.nullable().exactOptional(),
     to: z.string().describe('Who is asked.').exactOptional(),
     expires_at: time.describe('When the call is denied automatically.').exactOptional(),
+    hint: z
+      .string()
+      .describe('What is wrong with the name of the tool, while the call waits.')
+      .exactOptional(),
     retry_after: z.int().describe('Seconds until the next request.').exactOptional(),
   })
   .meta({ id: 'Hold', description: 'A call of another program, waiting or decided.' });
@@ -233,6 +237,7 @@ export function presentHold(task: Task, { isTaken }: { isTaken: boolean }): z.in
             to: deferral.to,
             expires_at: timestamp(deferral.expiresAt),
             args_sha256: deferral.argsSha256,
+            ...(deferral.hint === undefined ? {} : { hint: deferral.hint }),
           }),
       retry_after: retryAfter,
     };

@@ -295,6 +295,8 @@ export interface Deferral extends WaitTerms {
   /** The targets to ask, each `channel:<adapter>:<target>`. */
   targets: readonly string[];
   context: string;
+  /** What is wrong with the name of the tool; absent for a listed tool. */
+  hint?: string;
   /** The arguments as displayed and logged, with matches of the redaction rules replaced. Absent in older data. */
   shown?: JsonObject;
   /** Messages sent while the call is held, oldest first; absent if there are none. */

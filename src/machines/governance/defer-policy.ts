@@ -15,6 +15,8 @@ export interface DeferRule extends WaitTerms {
   /** The targets to ask, each `channel:<adapter>:<target>`. */
   to: readonly string[];
   contextTemplate: string;
+  /** What is wrong with the name of the tool, for its program and the approvers; absent for a listed tool. */
+  hint?: string;
   /** True if approvers are reminded after half of the timeout. */
   remind: boolean;
 }
@@ -84,7 +86,7 @@ export function openDeferral(
     args: call.args,
     argsSha256: call.argsSha256,
     ...(call.edits === undefined ? {} : { edits: call.edits }),
-    context: renderContext(contextTemplate, call.tool, shown),
+    context: contextOf(rule, call.tool, shown),
     shown,
     approvals: [],
     requestedAt: now,
@@ -92,6 +94,11 @@ export function openDeferral(
     escalateAt: rule.escalateTo === null ? null : now + firstAfter(rule),
     expiresAt: now + rule.timeout,
   };
+}
+
+function contextOf({ contextTemplate, hint }: DeferRule, tool: string, shown: JsonObject): string {
+  const context = renderContext(contextTemplate, tool, shown);
+  return hint === undefined ? context : `${legible(hint)}. ${context}`;
 }
 
 /** Milliseconds until the first escalation: three quarters of the time, unless stages have their own times. */

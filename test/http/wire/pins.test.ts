@@ -215,7 +215,7 @@ const closedHold = {
   account: { state: 'closed', grantedAt: 1, releasedAt: 1, outcome },
 } as const;
 const holds = [
-  { ...aParkedTask('t-3', 300_000), hold: statedHold },
+  aTask({ state: 'deferred', hold: statedHold, deferral: { ...held, hint: 'no such tool' } }),
   aTask({ state: 'completed', hold: closedHold }),
   aTask({ state: 'failed', hold: statedHold, text: 'denied' }),
   aTask({

@@ -25,6 +25,19 @@ async function errorOf(running: Promise<unknown>): Promise<any> {
 }
 
 describe('hold', () => {
+  it('prints once that the gate lists no tool of this name', async () => {
+    const { gate } = gateSettings as { gate: object };
+    const { url } = await startGate({ gate: { ...gate, unknown: 'defer' } });
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    const client = createGate({ url });
+    const hint = 'gate.tools lists no such tool; the nearest is Bash';
+    for (const key of ['s-1:1', 's-1:2']) {
+      expect(await client.ask({ ...rm, tool: 'Bsah', key })).toMatchObject({ hint });
+    }
+    expect(warn.mock.calls).toEqual([[`holdpoint: "Bsah" waits for a person: ${hint}`]]);
+    warn.mockRestore();
+  });
+
   it('resolves with a call that a rule allows', async () => {
     const { url } = await startGate();
     const { report, run: _, ...decision } = await createGate({ url }).hold(ls);

@@ -58,7 +58,8 @@ export interface UnlistedRule {
   rule: HoldRule;
   /** Name of the rule in decisions and in the log. */
   name: string;
-  isUnlisted: (tool: string) => boolean;
+  /** Returns what is wrong with the name of a tool that the agent does not list; `null` for a listed one. */
+  hintOf: (tool: string) => string | null;
 }
 
 /**
@@ -275,11 +276,10 @@ export class PolicyRules {
   }
 
   #ofUnlisted(tool: string): { rule: DeferRule | null; name: string | null } {
-    const { rule, name, isUnlisted } = this.#unlisted ?? {};
-    if (rule === undefined || name === undefined || isUnlisted?.(tool) !== true) {
-      return { rule: null, name: null };
-    }
-    return { rule: this.#deferRule(rule), name };
+    const hint = this.#unlisted?.hintOf(tool) ?? null;
+    if (this.#unlisted === undefined || hint === null) return { rule: null, name: null };
+    const { rule, name } = this.#unlisted;
+    return { rule: { ...this.#deferRule(rule), hint }, name };
   }
 
   /** `approvers` replace the default approvers. */
