@@ -54,3 +54,9 @@ export function momentWords(iso: string, now: number): string {
   if (here.toDateString() === moment.toDateString()) return format('time', moment);
   return format(here.getFullYear() === moment.getFullYear() ? 'dayAndTime' : 'dateAndTime', moment);
 }
+
+/** Formats the time of day in local time: `14:32:10`. */
+export function timeWords(iso: string): string {
+  const moment = new Date(iso);
+  return Number.isNaN(moment.getTime()) ? iso : format('time', moment);
+}

@@ -89,6 +89,7 @@ describe('the list of tasks', () => {
     const { page } = await browser.page();
     await page.goto(`${server.url}/#/tasks`);
     await rows(page).first().waitFor();
+    await page.getByRole('combobox', { name: 'Time' }).selectOption('between …');
     await page.getByLabel('From').fill('2026-07-01T09:00');
     const time = await page.evaluate(() => new Date('2026-07-01T09:00').toISOString());
     const query = String(new URLSearchParams({ from: time }));
