@@ -143,7 +143,9 @@ export async function policyExplain(
   const { requester, ran } = circumstancesOf(given, acr);
   const env = await environmentOf(session, resolve(dir));
   const clock = systemClock();
-  const { problems, warnings, agent } = await readAgent(resolve(dir), env, clock);
+  const { problems, agent, ...found } = await readAgent(resolve(dir), env, clock);
+  // What the log stores decides on no call.
+  const warnings = found.warnings.filter(({ path }) => !path.startsWith('audit.'));
   if (agent === null || problems.length > 0) {
     printWarnings(output, warnings);
     throw configFailure(problems, warnings);

@@ -417,6 +417,11 @@ would be denied: the arguments of issue_refund must be an object
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
   });
 
+  it('prints no warning about what the audit log stores', async () => {
+    const dir = await agentWith({}, { audit: { capture: { tool_args: true } } });
+    expect(await explain(dir, '--json')).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('escapes control characters, and uses colours only on request', async () => {
     const args = ['--args', '{"order_id":"A-1042","reason":"\\u001b[2J"}'];
     const dir = await refundAgent();
