@@ -159,7 +159,7 @@ describe('each view', () => {
     await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('link', { name: 'Approvals' }).first().click();
     await eventually(async () => expect(await focused(page)).toBe('Approvals'));
-    expect(await page.title()).toBe('(4) Approvals · Holdpoint');
+    expect(await page.title()).toBe('(3) Approvals · Holdpoint');
   });
 });
 
@@ -205,7 +205,7 @@ describe('the inbox', () => {
         `${long} and ops did not respond, so some calls may be missing. Retry, or check the log.`,
       );
       await note.waitFor();
-      expect(await page.locator('[data-task]').count()).toBe(4);
+      expect(await page.locator('[data-task]').count()).toBe(3);
       const alert = page.getByRole('alert').filter({ has: note });
       expect(await alert.locator('code').innerText()).toBe('holdpoint task deferrals');
       expect(await missingOf(page)).toEqual([]);
@@ -398,7 +398,7 @@ describe('an approval', () => {
         },
       },
     ]);
-    await eventually(async () => expect(await page.title()).toBe('(3) Approvals · Holdpoint'));
+    await eventually(async () => expect(await page.title()).toBe('(2) Approvals · Holdpoint'));
   });
 
   it('keeps the decision visible for a long call, disabled until its end was in view', async () => {
