@@ -74,11 +74,11 @@ async function buildSkill(scene: Scene, made: Demo): Promise<void> {
   await page.getByText('Which service').waitFor();
   await take('interview');
   await say(scene, 'Ask api.weather.example, with a key');
-  await page.getByText('It cannot be saved like this').waitFor();
+  await page.getByText('Fix the errors to save').waitFor();
   await take('wrong');
   await say(scene, 'Please fix what the check has found');
   await page.getByRole('tab', { name: 'forecast.sh' }).click();
-  await page.getByText(/No rule is broken|It can be saved/).waitFor();
+  await page.getByText(/^No problems found|^Valid, with/).waitFor();
   await take('draft');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved as').waitFor();
@@ -115,15 +115,15 @@ async function editConfig({ page, take }: Scene, made: Demo): Promise<void> {
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.insertText(text);
   };
-  await page.getByText(/^It is valid|^It can be saved/).waitFor();
+  await page.getByText(/^Valid|^No problems/).waitFor();
   await take('clean');
   await write('colour: red\naudit:\n  capture: 5\n');
-  await page.getByText(/errors?; it cannot/).waitFor();
+  await page.getByText(/errors?\. Fix to save/).waitFor();
   await page.locator('.cm-lint-marker-error').first().waitFor();
   await take('wrong');
   for (let undone = 0; undone < 2; undone += 1) await page.keyboard.press('ControlOrMeta+z');
   await write('# Mine.\n');
-  await page.getByText(/^It is valid|^It can be saved/).waitFor();
+  await page.getByText(/^Valid|^No problems/).waitFor();
   appendFileSync(join(made.directory, 'support/service.yaml'), '# Theirs.\n');
   await page.keyboard.press('ControlOrMeta+s');
   await page.locator('.cm-deletedChunk').waitFor();
@@ -141,7 +141,7 @@ export const demoScreens: Record<string, DemoScreen> = {
   'demo-policy': demo('#/agents/support/policy'),
   'demo-now': demo('#/approvals', async ({ page }) => {
     await page.locator('[data-row]', { hasText: 'scale_service' }).click();
-    await page.getByRole('link', { name: 'the task' }).click();
+    await page.getByRole('link', { name: 'View task' }).first().click();
     await page.getByRole('button', { name: 'Re-evaluate with current policy' }).first().click();
     await page.getByText('No call was run.').waitFor();
   }),
@@ -171,7 +171,7 @@ export const demoScreens: Record<string, DemoScreen> = {
       await take('begin');
       await page.getByRole('combobox', { name: 'Agent' }).selectOption('ops');
       await page.getByRole('button', { name: 'Get card' }).click();
-      await page.getByRole('region', { name: 'Asked for 1.0' }).waitFor();
+      await page.getByRole('region', { name: 'Requested 1.0' }).waitFor();
       await page.getByRole('combobox', { name: 'Request' }).selectOption('message/stream');
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await page.getByText(/^Status 200/).waitFor();

@@ -6,6 +6,7 @@ import { TestBrowser } from '../helpers/browser.ts';
 
 let browser: TestBrowser;
 let demo: Demo;
+const earlier = new Set(process.listeners('exit'));
 
 beforeAll(async () => {
   [browser, demo] = await Promise.all([TestBrowser.launch(), openDemo()]);
@@ -13,6 +14,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await demo.close();
   await browser.close();
+  // A package of the demo waits for the end of the process.
+  for (const listener of process.listeners('exit')) {
+    if (!earlier.has(listener)) process.off('exit', listener);
+  }
 });
 
 it.each(Object.entries(demoScreens))(
