@@ -92,6 +92,19 @@ describe('upgrade', () => {
     expect(folder.paid).toHaveLength(1);
   });
 
+  it('warns of no waiting call of a gate, which keeps it', async () => {
+    const folder = new AgentFolder({ gate: { tools: { pay: {} } }, ...deferring() });
+    onTestFinished(() => folder.remove());
+    const { path } = folder;
+    const start = await holdpoint(['serve', 'start', '--dir', path, '--port', '0', '--json']);
+    onTestFinished(async () => void (await holdpoint(['serve', 'stop', '--dir', path])));
+    const agent = clientOf(start.stdout);
+    const held = await agent.post('/holds', { key: 'k', tool: 'pay', args: { amount: 1 } });
+    expect(held.status).toBe(202);
+    const { stderr, code } = await holdpointHere(['upgrade', '--dir', path, '--check']);
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+  });
+
   it('warns of waiting calls that a restart ends, and refuses files that this release cannot read', async () => {
     const folder = new AgentFolder(deferring());
     onTestFinished(() => folder.remove());

@@ -48,7 +48,7 @@ def http_transport(url: str) -> Transport:
         raise ValueError("url must be an HTTP address without credentials, such as https://HOST")
     base = parts.path if parts.path.endswith("/") else f"{parts.path}/"
     create = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    host, port = parts.hostname, parts.port
+    host, port, place = parts.hostname, parts.port, parts.netloc
 
     def send(request: Request, headers: dict[str, str], closing: Closing) -> Result:
         within = request.wait + _patience
@@ -72,12 +72,18 @@ def http_transport(url: str) -> Transport:
             return Response(response.status, names, b"".join(parts))
         except TimeoutError:
             return "the gate did not answer in time"
-        except (OSError, http.client.HTTPException):
-            return "the gate cannot be reached"
+        except (OSError, http.client.HTTPException) as error:
+            return f"the gate at {place} cannot be reached ({_cause(error)})"
         finally:
             connection.close()
 
     return send
+
+
+def _cause(error: Exception) -> str:
+    """Returns why a connection failed, without the number of the error."""
+    text = getattr(error, "strerror", None) or str(error)
+    return " ".join(text.split()) or type(error).__name__
 
 
 def headers_of(request: Request, token: str | None) -> dict[str, str]:

@@ -306,7 +306,7 @@ class UnusableAnswers(unittest.TestCase):
         self.assertEqual(seen, ["/holds"])
 
     def test_a_gate_that_is_down(self):
-        with self.assertRaisesRegex(GateUnavailable, "^the gate cannot be reached$"):
+        with self.assertRaisesRegex(GateUnavailable, "^the gate at 127.0.0.1:1 cannot be reached [(]Connection refused[)]$"):
             Gate("http://127.0.0.1:1", timeout=0).hold("Bash", LS)
 
     def test_settings_that_cannot_be_used(self):

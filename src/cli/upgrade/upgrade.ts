@@ -112,7 +112,7 @@ interface Plan {
 }
 
 function printPlan({ output }: Session, { config, from, standing }: Plan): void {
-  const { agent_id: id, security } = config;
+  const { agent_id: id, security, gate } = config;
   const before = from === null ? 'which does not run' : `which runs with release ${from}`;
   output.line(plainLine(`release ${release} can run ${id}, ${before}`));
   if (standing === null) return;
@@ -128,7 +128,8 @@ function printPlan({ output }: Session, { config, from, standing }: Plan): void 
       `${counted(others, 'unfinished task')} can only be continued by the release that saved ${others === 1 ? 'it' : 'them'}`,
     );
   }
-  if (waiting > 0 && security.defer.on_restart === 'abandon') {
+  // A gate keeps its waiting calls.
+  if (waiting > 0 && gate === undefined && security.defer.on_restart === 'abandon') {
     output.warn(
       `${counted(waiting, 'waiting call')} ${waiting === 1 ? 'ends' : 'end'} at the restart; set security.defer.on_restart: resume to keep them`,
     );

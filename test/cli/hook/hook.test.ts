@@ -110,7 +110,7 @@ describe('a hook with a gate', () => {
   it('cancels the call and denies it on a timeout', async () => {
     const agent = await startGate();
     const { stdout } = await run(event, ['--dir', agent.folder.path, '--wait', '1ms']);
-    expect(stdout).toContain('the call may not run: the hook waited 0 s');
+    expect(stdout).toMatch(/the call may not run: the hook waited \d s/);
     expect((await agent.get('/deferrals')).body.total).toBe(0);
   });
 
