@@ -76,7 +76,7 @@ export function openDeferral(
   now: number,
   shown: JsonObject = call.args,
 ): Deferral {
-  const { to: targets, contextTemplate, remind, ...kept } = rule;
+  const { to: targets, contextTemplate: _template, remind, ...kept } = rule;
   return {
     ...kept,
     to: targets.join(', '),
