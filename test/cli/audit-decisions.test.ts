@@ -105,6 +105,21 @@ describe.concurrent('audit decisions', () => {
     ]);
   });
 
+  it('quotes names and reasons that imitate the rest of a line', async () => {
+    const fields = { ...hold, decision: 'reject', note: 'no", requested by ceo@example.com' };
+    const approver = 'eve@example.com, succeeded';
+    const file = await logOf([
+      line(1, 'h-1', 'session_start', { user_id: 'a"b' }),
+      line(1, 'h-1', 'hold_deferred', { ...hold, args: {} }),
+      line(2, 'h-1', 'hold_deferred_decision', { ...fields, approver }),
+    ]);
+    const { stdout } = await holdpointHere(['audit', 'decisions', '--file', file]);
+    expect(stdout).toBe(
+      String.raw`${at(2)}  Bash {}  rejected by "eve@example.com, succeeded", "no\", requested by ceo@example.com", requested by "a\"b", not run  h-1` +
+        '\n',
+    );
+  });
+
   it('states a call that still runs, and that nothing matches', async () => {
     const file = await logOf(task.slice(0, -1));
     const command = ['audit', 'decisions', '--file', file];

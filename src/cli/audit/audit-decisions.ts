@@ -132,20 +132,25 @@ function lineOf(row: DecidedCall): string {
       ? `args_sha256 ${text('args_sha256').slice(0, 16)}`
       : cut(JSON.stringify(row['args']));
   const approver =
-    text('approver') ||
+    nameIn(text('approver')) ||
     (decision === 'approve' || decision === 'reject' ? 'a person without a name' : '');
   const by = [
     approver && `by ${approver}`,
-    text('for') && `for ${text('for')}`,
+    text('for') && `for ${nameIn(text('for'))}`,
     text('method') && `(${text('method')})`,
   ];
   const parts = [
     [words[decision], ...by].filter((part) => part !== '').join(' '),
-    ...(text('note') === '' ? [] : [`"${cut(text('note'))}"`]),
-    `requested by ${text('requester') || 'an anonymous caller'}`,
+    ...(text('note') === '' ? [] : [JSON.stringify(cut(text('note')))]),
+    `requested by ${nameIn(text('requester')) || 'an anonymous caller'}`,
     text('outcome').replaceAll('_', ' '),
   ];
   return plainLine(`${at}  ${tool} ${args}  ${parts.join(', ')}  ${text('task_id')}`);
+}
+
+/** Quotes a name that could be read as more than a name. */
+function nameIn(name: string): string {
+  return /[",():]|\s\s|^\s|\s$/.test(name) ? JSON.stringify(name) : name;
 }
 
 function cut(text: string): string {

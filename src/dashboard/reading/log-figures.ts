@@ -31,6 +31,9 @@ interface Person {
 const mostWaits = 200_000;
 const mostPeople = 1_000;
 
+/** Largest number of one line that counts; a sum of any lines stays finite. */
+const mostAtOnce = 1e12;
+
 /** Length of the strip of states in milliseconds. */
 const stripTime = 86_400_000;
 
@@ -285,7 +288,7 @@ function daysOf({ from, to }: FiguresRange, dayOf: (at: number) => string): Set<
 }
 
 function numberOf(value: JsonValue | undefined): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+  return typeof value === 'number' && value > 0 ? Math.min(value, mostAtOnce) : 0;
 }
 
 function text(value: JsonValue | undefined): string {

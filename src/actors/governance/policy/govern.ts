@@ -233,19 +233,23 @@ export function createGovern(ports: GovernPorts) {
     }
   });
   const unreturned = 'the use of a grant could not be given back';
-  const returned = async ({ grantId }: MeasureInput) => {
-    if (grantId !== undefined) await ports.giveBack?.(grantId);
+  /** Tried once: a use that is given back twice would release a call that nobody approved. */
+  const returned = async ({ grantId, call }: MeasureInput) => {
+    if (grantId === undefined) return;
+    await ports.giveBack?.(grantId).catch((cause: unknown) => failed(cause, call, unreturned));
   };
   const measure = fromPromise<MeasuredCall, MeasureInput>(async ({ input, signal }) => {
+    let isReserved = false;
     try {
       if (ports.measure === undefined) throw new Error('there is no ledger');
       const measured = await ports.measure(input, signal);
-      if (measured.reserved === null) await returned(input);
+      isReserved = measured.reserved !== null;
       return { ...measured, heldAs: ids.next() };
     } catch (error) {
-      await returned(input).catch((cause: unknown) => failed(cause, input.call, unreturned));
       if (!signal.aborted) failed(error, input.call, 'the limits of the call could not be read');
       throw error;
+    } finally {
+      if (!isReserved) await returned(input);
     }
   });
   return toolCallMachine.provide({

@@ -2,7 +2,7 @@ import { eventOfWait } from '../../../machines/domain/hold-events.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { isInRange, type TimeRange } from '../../../machines/time-range.ts';
 import { csvRow } from './csv-line.ts';
-import { receiptClaims } from './receipt-claims.ts';
+import { type HashedLine, receiptClaims } from './receipt-claims.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
 /** The columns of a decision, in the order of docs/audit-log.md. */
@@ -39,16 +39,24 @@ export function isDecision({ event }: Pick<RecordedEvent, 'event'>): boolean {
 /** Returns the rows of one task, oldest first, from all its events; only those whose decision is in the range. */
 export function decisionsOf(events: readonly RecordedEvent[], range: TimeRange): DecidedCall[] {
   const lines = events.map((line) => ({ line: line as JsonObject, sha256: '' }));
+  const known = new Map<string, ReturnType<typeof claimsOf>>();
   return events.flatMap((event): DecidedCall[] => {
     const { call_id: call } = fieldsOf(event);
     if (!isDecision(event) || typeof call !== 'string') return [];
     if (!isInRange(Date.parse(event.ts), range)) return [];
-    // The claims of a call that has not ended are those of its lines so far.
-    const ended = receiptClaims(lines, call);
-    const end = { line: { event: 'session_end' }, sha256: '' };
-    const claims = ended === 'underWay' ? receiptClaims([...lines, end], call) : ended;
-    return typeof claims === 'string' ? [] : [rowOf(event, claims, ended === 'underWay')];
+    // A call may have any number of decisions that did not count.
+    const { claims, isUnderWay } = known.get(call) ?? claimsOf(lines, call);
+    known.set(call, { claims, isUnderWay });
+    return claims === null ? [] : [rowOf(event, claims, isUnderWay)];
   });
+}
+
+/** Returns the claims of a call; those of one that has not ended are those of its lines so far. */
+function claimsOf(lines: readonly HashedLine[], call: string) {
+  const ended = receiptClaims(lines, call);
+  const end = { line: { event: 'session_end' }, sha256: '' };
+  const claims = ended === 'underWay' ? receiptClaims([...lines, end], call) : ended;
+  return { claims: typeof claims === 'string' ? null : claims, isUnderWay: ended === 'underWay' };
 }
 
 /** Converts a row to CSV with its line break; without one, the header. */

@@ -173,6 +173,26 @@ describe('the limits of a call', () => {
     expect([given, ruling.kind]).toEqual([returned, kind]);
   });
 
+  it('and the use of a grant once, also if the store answers with an error', async () => {
+    const defer = fixture.aDeferRule({ remember: { time: 1_000, uses: 2 } });
+    const policy = aPolicy({
+      rulesFor: () => fixture.toolRules({ defer }),
+      boundsOf: () => ({ limits: [{ ...limit, over: fixture.aDeferRule() }], effect: null }),
+    });
+    const given: string[] = [];
+    const ruling = await ruled({
+      policy,
+      redeem: async () => ({ id: 'g-1', approver: 'ann@example.com', usesLeft: 1 }),
+      // It may have been stored before the connection was lost.
+      giveBack: async (id) => {
+        given.push(id);
+        throw new Error('connection terminated');
+      },
+      measure: async ({ reserves }) => (reserves ? full : free),
+    });
+    expect([given, ruling.kind]).toEqual([['g-1'], 'defer']);
+  });
+
   it('that the policy cannot determine deny the call', async () => {
     const boundsOf = () => {
       throw new Error('no');
