@@ -49,6 +49,7 @@ const failure = { error: 'The disk is full.' };
 async function openEditor() {
   const asked = await openAskedPage(browser, '#/agents/refunds/policy', {
     'GET /policy': policy,
+    'GET /limits': { limits: [] },
     'GET /policy/conditions': { words: [], args: {} },
   });
   await asked.press('Edit the rules');
