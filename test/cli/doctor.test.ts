@@ -60,7 +60,7 @@ pass  daemon       the agent is not running
     const found = new Map(checks.map(({ check, status, message }) => [check, { status, message }]));
     expect(found.get('audit')).toEqual({
       status: 'pass',
-      message: '2 events, chain intact, 0 signed',
+      message: '2 events, chain intact, 2 signed',
     });
     expect(found.get('daemon')).toEqual({
       status: 'pass',
