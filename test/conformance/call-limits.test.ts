@@ -122,6 +122,29 @@ describe('a limit that asks', () => {
   });
 });
 
+describe('a call whose tool has other approvers than what holds it', () => {
+  const defer = { enabled: true, tools: { issue_refund: { to, approvers: ['ops@example.com'] } } };
+  const own = { to, approvers: ['fin@example.com'] };
+
+  it.each([
+    ['over a limit', { limits: { refunds_a_day: { ...daily, max: 10, ...own } } }],
+    ['that repeats an effect', { effects: { issue_refund: { key: 'refund', ...own } } }],
+  ])('is released, %s, by the approvers that it shows and by no others', async (_, bounds) => {
+    const agent = await startGate({ defer, ...bounds });
+    const decideAs = (id: string, who: string) =>
+      agent.post(`/tasks/${id}/decisions`, { decision: 'approve', approver_email: who });
+    const under = (await ask(agent, 5)).body.hold_id;
+    expect((await decideAs(under, 'fin@example.com')).status).toBe(403);
+    expect((await decideAs(under, 'ops@example.com')).status).toBe(200);
+    const beyond = (await ask(agent, 50)).body.hold_id;
+    const [waiting] = (await agent.get('/deferrals')).body.deferrals;
+    expect(waiting.approvers).toEqual(['fin@example.com']);
+    expect((await decideAs(beyond, 'ops@example.com')).status).toBe(403);
+    expect((await decideAs(beyond, 'fin@example.com')).status).toBe(200);
+    expect((await agent.get(`/holds/${beyond}`)).body.status).toBe('approved');
+  });
+});
+
 describe('an approved call that its program fetches later', () => {
   const defer = { enabled: true, tools: { issue_refund: { to, timeout: '1h' } } };
   const fetched = (agent: TestAgent, ids: string[]) =>

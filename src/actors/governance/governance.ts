@@ -40,6 +40,7 @@ export { createGovernInForce, Policies, type PolicyVersion } from './policy/poli
 export { createPolicy, type Policy } from './policy/policy.ts';
 export { noFacts } from './policy/rule-lists.ts';
 export { ruleTerms } from './policy/rule-terms.ts';
+export { ruleToday } from './policy/rule-today.ts';
 export { definitionDigest, runsDigest } from './policy/runs-digest.ts';
 export { screenPrompt } from './policy/screen-prompt.ts';
 export { hiding } from './policy/shown-arguments.ts';

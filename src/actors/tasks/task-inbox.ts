@@ -10,7 +10,7 @@ import type { PersonKey } from '../../machines/governance/same-person.ts';
 import { stillCounting, tightened } from '../../machines/governance/tightened.ts';
 import type { MessageAnswer } from '../../machines/task/task-events.ts';
 import { ruledTask } from '../../machines/task/task-input.ts';
-import { screenPrompt, stillRuled } from '../governance/governance.ts';
+import { ruleToday, screenPrompt, stillRuled } from '../governance/governance.ts';
 import type { PeopleDirectory } from '../people/people.ts';
 import type { SentMessage } from '../records/records.ts';
 import { shuttingDown, uncheckedMember, unrecorded } from '../system-error.ts';
@@ -122,7 +122,7 @@ export class TaskInbox {
       const attempt = { ...attempted, standing };
       const { policy } = policies.current;
       const applied = deferral && policy.deferRuleOf(deferral, facts);
-      const today = applied?.rule ?? null;
+      const today = deferral && ruleToday(applied?.rule ?? null, deferral, { policy, facts });
       if (deferral && isUnchecked(tightened(deferral, today, []), attempt)) throw uncheckedMember();
       const edit = proposedEdit(deferral, attempt, applied, { ...this.#ports, policy });
       const task = ruledTask(run);

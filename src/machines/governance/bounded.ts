@@ -109,6 +109,16 @@ export function tightenedByBounds<Rules extends Pick<ToolRules, 'defer' | 'names
   return { ...rules, defer, names: { ...rules.names, defer: named ?? leading.name } };
 }
 
+/** Returns the rules of a held call with those for the limits and the repeat that its approvers see. */
+export function heldByBounds<Rules extends Pick<ToolRules, 'defer' | 'names'>>(
+  rules: Rules,
+  bounds: Bounds,
+  deferral: Pick<Deferral, 'limits' | 'first'>,
+): Rules {
+  const { limits = [], first = null } = deferral;
+  return tightenedByBounds(rules, bounds, { limits, first });
+}
+
 /**
  * Returns what the approvers of a held call saw, if their approvals are those that the limits and the effect in force demand. A
  * policy may have changed since; then people are asked again.
@@ -118,8 +128,7 @@ export function seenUnder(
   bounds: Bounds,
   { deferral, askers }: { deferral: Deferral; askers: readonly (PersonKey | null)[] },
 ): SeenBounds {
-  const { limits = [], first = null } = deferral;
-  const { defer } = tightenedByBounds(rules, bounds, { limits, first });
+  const { defer } = heldByBounds(rules, bounds, deferral);
   return isShortOf(defer, deferral, askers) ? { limits: [], first: null } : seenBy(deferral);
 }
 

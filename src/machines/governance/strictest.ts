@@ -1,3 +1,4 @@
+import type { WaitTerms } from '../domain/task.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { stricter } from './stricter-terms.ts';
 
@@ -16,8 +17,18 @@ export function strictestOfBoth(rule: DeferRule, other: DeferRule): DeferRule {
  * might decide as well.
  */
 export function strictest(rule: DeferRule, other: DeferRule): DeferRule {
-  const { alsoBy, ...joined } = strictestOfBoth(rule, other);
-  if (joined.approvers?.length !== 0) return { ...joined, ...(alsoBy && { alsoBy }) };
-  const { approvers, alsoBy: own } = rule;
-  return { ...joined, approvers, ...(own && { alsoBy: own }) };
+  return decidable(strictestOfBoth(rule, other), rule);
+}
+
+/** Returns terms with the approvers of the leading rule if its list and the one that joined it share nobody. */
+export function decidable<Held extends WaitTerms>(
+  { alsoBy, ...joined }: Held,
+  { approvers, alsoBy: own }: Pick<WaitTerms, 'approvers' | 'alsoBy'>,
+): Held {
+  const lists =
+    joined.approvers?.length === 0
+      ? { approvers, ...(own && { alsoBy: own }) }
+      : { ...(alsoBy && { alsoBy }) };
+  // Safe to cast: only the lists are replaced.
+  return { ...joined, ...lists } as Held;
 }

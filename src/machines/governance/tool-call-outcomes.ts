@@ -3,12 +3,13 @@ import { changedSinceApproval, governanceFailed, type Refusal } from '../domain/
 import type { UsedGrant } from '../domain/grant.ts';
 import type { FirstEffect } from '../domain/ledger.ts';
 import type { Deferral, Layer, ToolCall } from '../domain/task.ts';
-import { barrierOf, reachedFacts, reservedFacts } from './bounded.ts';
+import { barrierOf, needsPerson, reachedFacts, reservedFacts } from './bounded.ts';
 import * as report from './call-reports.ts';
 import { openDeferral, ruleOf } from './defer-policy.ts';
 import { earlierEqual } from './earlier-equal.ts';
 import { approvalsOfEdit, isUnderSameRule } from './edited-approvals.ts';
 import type { IntentVerdict, Timed } from './ruling.ts';
+import { decidable } from './strictest.ts';
 import { tightened } from './tightened.ts';
 import {
   boundsIn,
@@ -237,7 +238,7 @@ function withoutResult({ result: _, ...first }: FirstEffect): FirstEffect {
 /**
  * A call that changed while it waited is held again, even if the current policy would not hold it. The stricter of the two
  * rules determines its approvers, unless an approver changed the call so that another rule applies: then it is that one.
- * No approver extends the wait by a change.
+ * Approvers of a limit decide on a call over it. No approver extends the wait by a change.
  */
 function deferralOf(context: ToolCallContext, call: ToolCall, runsSha256: string | null): Deferral {
   const { rules, held, ran, presented, now, requester, speakers } = context;
@@ -249,10 +250,12 @@ function deferralOf(context: ToolCallContext, call: ToolCall, runsSha256: string
   const approvals = isSame ? approvalsOfEdit(context) : [];
   const opened = { ...openDeferral(call, rule, now, shown), approvals };
   const before = isUnderSameRule(context) ? stored : null;
+  const joined = tightened(opened, before, [requester, ...speakers]);
+  const isBounded = measured !== null && needsPerson(boundsIn(rules), measured);
   const repeats = presented.repeats ?? earlierEqual(ran, call);
   const { messages, requests } = held?.deferral ?? {};
   return {
-    ...tightened(opened, before, [requester, ...speakers]),
+    ...(isBounded ? decidable(joined, opened) : joined),
     ...(held?.edited === undefined
       ? {}
       : { expiresAt: Math.min(opened.expiresAt, held.deferral.expiresAt) }),

@@ -17,7 +17,14 @@ import type {
 import { withRan } from '../domain/with-ran.ts';
 import type { JsonObject } from '../json.ts';
 import { unfilledPort } from '../unfilled-port.ts';
-import { barrierOf, effectRule, joinedBy, needsPerson, tightenedByBounds } from './bounded.ts';
+import {
+  barrierOf,
+  effectRule,
+  heldByBounds,
+  joinedBy,
+  needsPerson,
+  tightenedByBounds,
+} from './bounded.ts';
 import type { Bounds, CallLimit, Measured, MeasureInput } from './bounds.ts';
 import type { DeferRule } from './defer-policy.ts';
 import { needsNoOther } from './edited-approvals.ts';
@@ -375,7 +382,11 @@ export const toolCallSetup = setup({
       const { held, rules, requester, speakers } = context;
       if (held?.isReleased !== true || held.edited !== undefined || isChanged(context))
         return false;
-      return isShortOf(rules.defer, held.deferral, [requester, ...speakers]);
+      const joined = heldByBounds(rules, boundsIn(rules), held.deferral);
+      // A limit that demands more asks again; the lists of tool and limit may share nobody.
+      return [rules, joined].every(({ defer }) =>
+        isShortOf(defer, held.deferral, [requester, ...speakers]),
+      );
     },
     runsSomethingElse: ({ context }, runsSha256: string) => {
       if (context.held === null || isChanged(context)) return false;

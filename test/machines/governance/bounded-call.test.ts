@@ -244,6 +244,49 @@ describe('a call with limits that a rule holds', () => {
     expect(await held(['ann@example.com'])).toEqual([]);
   });
 
+  describe('whose tool has other approvers than the limit', () => {
+    const ops = aDeferRule({ approvers: ['ops@example.com'] });
+    const by = (approver: string) => [{ approver, at: times.decided }];
+    const held = { limits: [standing(true)], approvers: ['fin@example.com'] };
+
+    it('is held for those of the limit, and runs if one of them released it', async () => {
+      const rules = { defer: ops, bounds: someBounds() };
+      const { ruling: asking } = await ruleOn(rules, [full]);
+      expect(asking).toMatchObject({ deferral: { approvers: ['fin@example.com'], quorum: 1 } });
+      const seen = released({ ...held, approvals: by('fin@example.com') });
+      const { ruling } = await ruleOn(rules, [{ ...full, reserved: entries }], seen);
+      expect(ruling).toMatchObject({ kind: 'allow', call: { reserved: entries } });
+    });
+
+    it.each([
+      [
+        'a larger quorum',
+        { defer: { ...ops, quorum: 2 }, bounds: someBounds() },
+        'fin@example.com',
+      ],
+      ['no limit', { defer: ops }, 'fin@example.com'],
+      [
+        'a limit in shadow',
+        { defer: ops, bounds: someBounds({ isShadow: true }) },
+        'fin@example.com',
+      ],
+    ])('is denied at its release under %s', async (_, rules, approver) => {
+      const seen = released({ ...held, approvals: by(approver) });
+      const { ruling } = await ruleOn(rules, [{ ...full, reserved: entries }], seen);
+      expect(ruling).toMatchObject({ kind: 'deny', layer: 'defer' });
+    });
+
+    it('is asked again of those of the limit if its approver did not see that the limit is reached', async () => {
+      const approvals = by('ops@example.com');
+      const seen = released({ approvers: ['ops@example.com'], approvals });
+      const { ruling } = await ruleOn({ defer: ops, bounds: someBounds() }, [full], seen);
+      expect(ruling).toMatchObject({
+        kind: 'defer',
+        deferral: { approvers: ['fin@example.com'], approvals: [] },
+      });
+    });
+  });
+
   it('is denied at its release by a limit that denies', async () => {
     const rules = { defer: aDeferRule(), bounds: someBounds({ over: null }) };
     const { ruling } = await ruleOn(rules, [full], released({ limits: [standing(true)] }));
