@@ -7,6 +7,7 @@ import {
   effectiveStates,
   firstOf,
   type LedgerRow,
+  ledgerNames,
   mostNewest,
   reservedRows,
 } from '../store/ledger-rows.ts';
@@ -85,13 +86,13 @@ const sumLimits = `SELECT x.call, x.n, s.used, s.reserved, s.loose
 
 const findFirst = `SELECT x.n, f.*
   FROM json_to_recordset($1::text::json) AS x(n integer, key text, after bigint, own text)
-  CROSS JOIN LATERAL (SELECT * FROM ledger AS l
+  CROSS JOIN LATERAL (SELECT ${ledgerNames} FROM ledger AS l
     WHERE l.kind = 'effect' AND l.key = x.key
       AND (l.at > x.after OR l.state IN ('pending', 'running')) AND l.call_id <> x.own
       AND l.state IN ${effectiveStates} AND ${counts}
     ORDER BY l.at DESC, l.position DESC LIMIT 1) AS f`;
 
-const ofCalls = 'SELECT * FROM ledger WHERE call_id = ANY($1::text[])';
+const ofCalls = `SELECT ${ledgerNames} FROM ledger WHERE call_id = ANY($1::text[])`;
 
 /** Sums of the keys of the newest calls of a limit, each with the requester of its newest call. */
 export const readStandings = `WITH calls AS (SELECT key, requester, at FROM ledger

@@ -27,21 +27,22 @@ export function sumsOf({ name, key, after, counts }: Place): string {
     SELECT coalesce(sum(l.amount::numeric) FILTER (WHERE l.state IN ${usedStates}), 0) AS used,
       coalesce(sum(l.amount::numeric) FILTER (WHERE l.state IN ('pending', 'running')), 0) AS reserved,
       count(*) FILTER (WHERE l.state NOT IN ('pending', 'running')) AS loose
-      FROM ledger AS l WHERE ${ofLimit} AND l.sum_id IS NULL AND ${counts}
+      FROM ledger AS l WHERE ${ofLimit} AND l.result IS NULL AND ${counts}
     UNION ALL SELECT coalesce(sum(s.used), 0), 0, 0 FROM ledger_sums AS s
       WHERE s.name = ${name} AND s.key = ${key} AND s.first_at > ${after}
     UNION ALL SELECT coalesce(sum(l.amount::numeric) FILTER (WHERE l.state IN ${usedStates}), 0), 0, 0
-      FROM ledger_sums AS s JOIN ledger AS l ON l.sum_id = s.id AND l.at > ${after}
+      FROM ledger_sums AS s JOIN ledger AS l
+        ON l.kind = 'limit' AND l.result = s.id::text AND l.at > ${after}
       WHERE s.name = ${name} AND s.key = ${key} AND s.first_at <= ${after} AND s.last_at > ${after}) AS p`;
 }
 
 /** Stores the sum of the oldest rows of a key whose calls have ended, if there are as many as asked for. */
 export const sumUp = `WITH ended AS (SELECT position, at, amount, state FROM ledger
-    WHERE kind = 'limit' AND name = $1 AND key = $2 AND sum_id IS NULL AND state NOT IN ('pending', 'running')
+    WHERE kind = 'limit' AND name = $1 AND key = $2 AND result IS NULL AND state NOT IN ('pending', 'running')
     ORDER BY at LIMIT $3 FOR UPDATE SKIP LOCKED),
   summed AS (INSERT INTO ledger_sums (name, key, first_at, last_at, calls, used)
     SELECT $1, $2, min(at), max(at), count(*),
       coalesce(sum(amount::numeric) FILTER (WHERE state IN ${usedStates}), 0)
     FROM ended HAVING count(*) = $3 RETURNING id)
-  UPDATE ledger SET sum_id = summed.id FROM summed, ended WHERE ledger.position = ended.position
+  UPDATE ledger SET result = summed.id FROM summed, ended WHERE ledger.position = ended.position
   RETURNING ledger.position`;

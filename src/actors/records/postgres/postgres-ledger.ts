@@ -18,6 +18,7 @@ import {
   isLost,
   isPastEnd,
   type LedgerRow,
+  ledgerNames,
   lostOutcomes,
   mostRecovered,
   outcomeIn,
@@ -105,7 +106,7 @@ export class PostgresLedger implements Ledger {
 
   async equal({ id, tool, argsSha256 }: Pick<ToolCall, 'id' | 'tool' | 'argsSha256'>) {
     const [row] = await this.#database.query<LedgerRow>(
-      `SELECT * FROM ledger WHERE kind = 'ran' AND key = $1 AND name = $2 AND call_id <> $3
+      `SELECT ${ledgerNames} FROM ledger WHERE kind = 'ran' AND key = $1 AND name = $2 AND call_id <> $3
         ORDER BY at DESC, position DESC LIMIT 1`,
       [argsSha256, tool, id],
     );
@@ -143,19 +144,20 @@ export class PostgresLedger implements Ledger {
   async outcomes({ limit, cursor, isOpen }: OutcomeQuery): Promise<OutcomePage> {
     const { at, callId } = placeOfCursor(cursor);
     const found = await this.#database.query<LedgerRow>(
-      `SELECT * FROM ledger WHERE kind = 'outcome' AND state = ANY($1::text[])
+      `SELECT ${ledgerNames} FROM ledger WHERE kind = 'outcome' AND state = ANY($1::text[])
         AND (at, call_id) < ($2::bigint, $3) ORDER BY at DESC, call_id DESC LIMIT $4`,
       [statesOf(isOpen), at, callId, limit + 1],
     );
     const entries = await this.#database.query<LedgerRow>(
-      `SELECT * FROM ledger WHERE call_id = ANY($1::text[]) AND kind IN ('limit', 'effect') ORDER BY position`,
+      `SELECT ${ledgerNames} FROM ledger WHERE call_id = ANY($1::text[]) AND kind IN ('limit', 'effect')
+        ORDER BY position`,
       [found.map(({ call_id: id }) => id)],
     );
     return outcomePage(found, limit, entries);
   }
 
   async outcome(callId: string): Promise<OpenOutcome | undefined> {
-    const sql = 'SELECT * FROM ledger WHERE call_id = $1 ORDER BY position';
+    const sql = `SELECT ${ledgerNames} FROM ledger WHERE call_id = $1 ORDER BY position`;
     return outcomeIn(await this.#database.query<LedgerRow>(sql, [callId]));
   }
 

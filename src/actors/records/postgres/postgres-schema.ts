@@ -216,8 +216,9 @@ const ledger = `
 
 /**
  * Version 3: stored sums of calls that ended, so that a limit reads few rows. A row that changes or is deleted leaves its sum,
- * also if a daemon of version 2 changes it. The condition on the key of `ledger_by_time` keeps the server from that index for
- * the rows of one key.
+ * also if a daemon of version 2 changes it. The id of the sum is in `result`, which was empty in rows of limits: another column
+ * would break prepared statements of daemons of version 2. The condition on the key of `ledger_by_time` keeps the server from
+ * that index for the rows of one key.
  */
 const ledgerSums = `
   CREATE TABLE ledger_sums (
@@ -230,24 +231,23 @@ const ledgerSums = `
     used NUMERIC NOT NULL
   );
   CREATE INDEX ledger_sums_by_limit ON ledger_sums (name, key, first_at, last_at, used);
-  ALTER TABLE ledger ADD COLUMN sum_id BIGINT;
   DROP INDEX ledger_by_limit, ledger_by_time;
   CREATE INDEX ledger_by_time ON ledger (name, at) WHERE kind = 'limit' AND key <> '';
   CREATE INDEX ledger_restored ON ledger (at) WHERE kind = 'restored';
   CREATE INDEX ledger_without_sum ON ledger (name, key, at, state, amount)
-    WHERE kind = 'limit' AND sum_id IS NULL;
-  CREATE INDEX ledger_of_sum ON ledger (sum_id, at) WHERE sum_id IS NOT NULL;
+    WHERE kind = 'limit' AND result IS NULL;
+  CREATE INDEX ledger_of_sum ON ledger (result, at) WHERE kind = 'limit' AND result IS NOT NULL;
   CREATE FUNCTION leave_ledger_sum() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN
     UPDATE ledger_sums SET calls = calls - 1, used = used
       - CASE WHEN OLD.state IN ('succeeded', 'failed', 'unknown') THEN OLD.amount::numeric ELSE 0 END
-      WHERE id = OLD.sum_id;
-    DELETE FROM ledger_sums WHERE id = OLD.sum_id AND calls = 0;
+      WHERE id = OLD.result::bigint;
+    DELETE FROM ledger_sums WHERE id = OLD.result::bigint AND calls = 0;
     IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
-    NEW.sum_id := NULL;
+    NEW.result := NULL;
     RETURN NEW;
   END $body$;
   CREATE TRIGGER ledger_leaves_sum BEFORE UPDATE OF name, key, at, state, amount OR DELETE ON ledger
-    FOR EACH ROW WHEN (OLD.sum_id IS NOT NULL) EXECUTE FUNCTION leave_ledger_sum();
+    FOR EACH ROW WHEN (OLD.kind = 'limit' AND OLD.result IS NOT NULL) EXECUTE FUNCTION leave_ledger_sum();
 `;
 
 /** Steps from each version of the tables to the next, from 0, an empty schema; append only. */

@@ -5,6 +5,7 @@ import {
   isEntry,
   type LedgerRow,
   ledgerColumns,
+  ledgerNames,
   openOutcomeOf,
   outcomeRow,
   ranRow,
@@ -39,8 +40,8 @@ export function callsToLock(
 }
 
 /** Keeps the rows of these calls from being deleted or settled by another daemon until the commit. */
-export const lockCalls =
-  'SELECT * FROM ledger WHERE call_id = ANY($1::text[]) ORDER BY position FOR UPDATE';
+export const lockCalls = `SELECT ${ledgerNames} FROM ledger WHERE call_id = ANY($1::text[])
+  ORDER BY position FOR UPDATE`;
 
 /** Returns whether what was reserved for the calls that a change starts has not ended. */
 export function isReserved(change: TaskChange, rows: readonly LedgerRow[]): boolean {
@@ -134,9 +135,8 @@ function endAll(ended: ReturnType<typeof endsOf>): Statement[] {
 
 /** Returns the statement that adds rows; those that are there already stay. */
 export function insertRows(rows: readonly LedgerRow[], endsAt = 'NULL'): Statement {
-  const names = ledgerColumns.join(', ');
   return {
-    text: `INSERT INTO ledger (${names}, ends_at) SELECT ${names}, ${endsAt}
+    text: `INSERT INTO ledger (${ledgerNames}, ends_at) SELECT ${ledgerNames}, ${endsAt}
       FROM json_to_recordset($1::text::json) AS x(${ledgerRecord}) ON CONFLICT DO NOTHING`,
     values: [parameterOf(rows)],
   };

@@ -20,8 +20,11 @@ export function isServerGone(error: unknown): boolean {
   return /connection (terminated|ended)|timeout|not queryable|connection error/i.test(message);
 }
 
-/** Failures after which the connection remains usable: the server answered, and may accept the same statement later. */
-const answered = /^(0A|3F|40|42|53|55|57014|XX)/;
+/**
+ * Failures after which the connection remains usable: the server answered, and may accept the same statement later. 0A000 is
+ * not one: a prepared statement whose columns changed fails on its connection for good.
+ */
+const answered = /^(0A(?!000)|3F|40|42|53|55|57014|XX)/;
 
 /** Returns whether an error means that its connection is unusable, or leads to a server that is now the wrong one. */
 export function isConnectionLost(error: unknown): boolean {

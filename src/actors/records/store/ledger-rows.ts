@@ -53,7 +53,7 @@ export interface LedgerRow {
   state: LedgerState;
   /** The statement of a person as JSON. */
   settled: string | null;
-  /** The result of a call that later calls can join. */
+  /** The result of a call that later calls can join. PostgreSQL stores the id of the sum of a row of a limit here. */
   result: string | null;
 }
 
@@ -62,6 +62,9 @@ export const ledgerColumns = [
   ...['kind', 'name', 'key', 'call_id', 'task_id', 'tool', 'args_sha256'],
   ...['requester', 'approver', 'amount', 'at', 'until', 'state', 'settled', 'result'],
 ] as readonly (keyof LedgerRow)[];
+
+/** `ledgerColumns` as SQL: a statement that names its columns keeps its result if a later version adds a column. */
+export const ledgerNames = ledgerColumns.join(', ');
 
 /** Returns the rows of what is reserved for a call. */
 export function reservedRows(

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { PostgresDatabase } from '../../../../src/actors/records/postgres/postgres-database.ts';
+import { postgresPlace } from '../../../helpers/kinds-of-stores.ts';
+import { sharedPostgres } from '../../../helpers/postgres-server.ts';
 
 /** A message of PostgreSQL's protocol. */
 function message(kind: string, body: Buffer): Buffer {
@@ -34,4 +36,20 @@ it('a connection that is closed when it becomes ready closes nothing else', asyn
   const failing = database.transaction(async () => 'done');
   await expect(failing).rejects.toThrow('Client has encountered a connection error');
   await database.close();
+});
+
+it('a connection whose prepared statement lost its columns is replaced', async () => {
+  const [server, { database: name, execute }] = [await sharedPostgres(), await postgresPlace()];
+  await execute('CREATE SCHEMA holdpoint; CREATE TABLE holdpoint.notes (id INTEGER)');
+  const database = await PostgresDatabase.load({
+    url: () => server.url(name),
+    ...{ schema: 'holdpoint', pool: 1 },
+  });
+  onTestFinished(() => database.close());
+  const read = { text: 'SELECT * FROM notes WHERE id > $1', values: [0] };
+  const look = () => database.pipelined([], async () => [read]);
+  await look();
+  await execute('ALTER TABLE holdpoint.notes ADD COLUMN text TEXT');
+  await expect(look()).rejects.toMatchObject({ code: '0A000' });
+  await expect(look()).resolves.toBeUndefined();
 });

@@ -1,10 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type * as PostgresModule from '../../../../src/actors/records/postgres/open-schema.ts';
 import { postgresSteps } from '../../../../src/actors/records/postgres/postgres-schema.ts';
 import type * as SqliteModule from '../../../../src/actors/records/sqlite/database.ts';
 import { schemaSteps } from '../../../../src/actors/records/sqlite/store-schema.ts';
 import { postgresPlace } from '../../../helpers/kinds-of-stores.ts';
+import { sharedPostgres } from '../../../helpers/postgres-server.ts';
 import { aParkedTask, aTask, aWrite } from '../../../helpers/stored-tasks.ts';
 import { openStore, storeFiles, temporaryFolder } from '../../../helpers/test-system.ts';
 
@@ -87,5 +89,18 @@ describe('a step to the next version of the tables', () => {
       { version: postgresSteps.length + 1, oldest_reader: 1 },
     ]);
     expect((await (await place.open()).rows.find('t-2'))?.state).toBe('deferred');
+  });
+
+  it('keeps the statements that daemons of version 2 have prepared for the ledger', async () => {
+    const [server, place] = [await sharedPostgres(), await postgresPlace()];
+    await place.execute('CREATE SCHEMA holdpoint');
+    const daemon = new pg.Client(server.url(place.database));
+    await daemon.connect();
+    onTestFinished(() => daemon.end());
+    await daemon.query(postgresSteps.slice(0, 2).join(''));
+    const read = { name: 'read', text: 'SELECT * FROM ledger WHERE call_id = $1', values: ['c-1'] };
+    const before = await daemon.query(read);
+    await place.execute(postgresSteps.slice(2).join(''));
+    expect((await daemon.query(read)).rows).toEqual(before.rows);
   });
 });
