@@ -131,7 +131,9 @@ export class CommitWriter {
 
   async #prepare(batch: Batch, ground: Ground, isRead: boolean): Promise<Prepared> {
     const { ledger } = ground;
-    const rows = ledger ?? [];
+    // A call that succeeds in the same commit counts, also against a statement.
+    const settling = settleCalls(batch.settlings, ledger ?? []);
+    const { rows } = settling;
     const rowsOfCall = (callId: string) => rows.filter((row) => row.call_id === callId);
     const isHeld = ({ change }: TaskWrite) => ledger === null || isReserved(change, ledger);
     const free = batch.writes.filter(
@@ -154,7 +156,6 @@ export class CommitWriter {
         .map((write) => [write.change.task.id, refusalOf(write.change.task.id, isHeld(write))]),
     );
     const jobs = jobsOf(writes, ground.before);
-    const settling = settleCalls(batch.settlings, rows);
     const events = [...batch.events, ...settling.events];
     const log = appendLog(
       { ...batch, events, writes },
@@ -166,7 +167,6 @@ export class CommitWriter {
       log.first,
       ...putTasks(writes),
       ...putParts(writes, ground.before),
-      // A call that succeeds in the same commit counts, also against a statement.
       ...settling.statements,
       ...putLedger(writes, rows),
       ...(await this.jobs.statements(jobs, isRead)),

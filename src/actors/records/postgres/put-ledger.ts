@@ -51,7 +51,7 @@ export function isReserved(change: TaskChange, rows: readonly LedgerRow[]): bool
   });
 }
 
-/** Returns the statements that write what changes of tasks change in the ledger; `rows` are those of late successes. */
+/** Returns the statements that write what changes of tasks change in the ledger; `rows` are from `settleCalls`. */
 export function putLedger(writes: readonly TaskWrite[], rows: readonly LedgerRow[]): Statement[] {
   const started = writes.flatMap(({ change }) => startsOf(change).flatMap(startedRows));
   const ended = writes.flatMap(({ change }) => endsOf(change));
@@ -142,39 +142,42 @@ export function insertRows(rows: readonly LedgerRow[], endsAt = 'NULL'): Stateme
   };
 }
 
-/** Returns the statements that store the statements of people, with the events of those that count. */
-export function settleCalls(settlings: readonly Settling[], rows: readonly LedgerRow[]) {
-  const done = new Set<string>();
+/**
+ * Returns the statements that store the statements of people, with the events of those that count, and the rows of the calls
+ * with the outcomes as settled.
+ */
+export function settleCalls(settlings: readonly Settling[], before: readonly LedgerRow[]) {
   const events: AuditEvent[] = [];
-  const counting = settlings.filter((settling) => {
+  const statements: Statement[] = [];
+  let rows = before;
+  for (const settling of settlings) {
     const { callId, settled, event } = settling;
     const own = rows.filter((row) => row.call_id === callId);
-    const before = done.has(callId) ? 'settled' : settledBefore(own);
-    done.add(callId);
-    if (before !== null) {
-      settling.result = before;
-      return false;
+    const known = settledBefore(own);
+    if (known !== null) {
+      settling.result = known;
+      continue;
     }
-    const outcome = openOutcomeOf(settledRow(own, settled), own.filter(isEntry));
+    const row = settledRow(own, settled);
+    const outcome = openOutcomeOf(row, own.filter(isEntry));
     settling.result = outcome;
     events.push(settledEvent(event, outcome, settled));
-    return true;
-  });
-  const statements = counting.flatMap(({ callId, settled }): Statement[] => [
+    statements.push(...settle(row, settled));
+    rows = [...rows.filter(({ call_id: id, kind }) => id !== callId || kind !== 'outcome'), row];
+  }
+  return { statements, events, rows };
+}
+
+function settle(row: LedgerRow, { ran }: Settling['settled']): Statement[] {
+  return [
     {
       text: `UPDATE ledger SET state = $2 WHERE call_id = $1 AND kind IN ('limit', 'effect')`,
-      values: [callId, settled.ran ? 'succeeded' : 'returned'],
+      values: [row.call_id, ran ? 'succeeded' : 'returned'],
     },
     {
       text: `DELETE FROM ledger WHERE call_id = $1 AND kind = ANY($2::text[])`,
-      values: [callId, settled.ran ? ['outcome'] : ['outcome', 'ran']],
+      values: [row.call_id, ran ? ['outcome'] : ['outcome', 'ran']],
     },
-    insertRows([
-      settledRow(
-        rows.filter((row) => row.call_id === callId),
-        settled,
-      ),
-    ]),
-  ]);
-  return { statements, events };
+    insertRows([row]),
+  ];
 }

@@ -203,6 +203,29 @@ describe.each(kindsOfStores)('the ledger in $kind', ({ make }) => {
     expect((await place.lines()).map((line) => line.event)).toEqual(['tool_exec', 'limit_settled']);
   });
 
+  it('contradicts a statement by a success that is stored in the same commit', async () => {
+    const place = await make();
+    const store = await place.open();
+    const { reserved } = await store.ledger.measure(aMeasure('c-1', { limits: [aLimit()] }), 1_000);
+    await start(store, 'c-1', reserved ?? []);
+    await end(store, 'c-1', 'unknown');
+    const notRun = { ran: false, by: 'ann@example.com', reason: 'not paid', at: 50 };
+    await Promise.all([
+      store.ledger.settle('c-1', notRun, event),
+      end(store, 'c-1', 'succeeded', { revision: 3, wasUnknown: true }),
+    ]);
+    const settled = { ...notRun, contradictedAt: 1_000 };
+    expect((await store.ledger.outcome('c-1'))?.settled).toEqual(settled);
+    const lines = (await place.lines()).filter((line) => line.event === 'limit_settled');
+    expect(lines).toMatchObject([
+      { fields: { ran: false, by: 'ann@example.com', method: 'runtime_token' } },
+      { fields: { ran: true, by: 'tool:refund', method: 'late_outcome' } },
+    ]);
+    expect(await place.execute(`SELECT state FROM ledger WHERE kind = 'limit'`)).toEqual([
+      { state: 'succeeded' },
+    ]);
+  });
+
   it('finds the newest call with the same effect while it runs, or may have run', async () => {
     const store = await (await make()).open();
     const { ledger } = store;
