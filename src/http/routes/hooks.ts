@@ -142,7 +142,10 @@ async function answerCall(
   if (task === null) return;
   if (isFinal(task.state)) return answerDecided(ctx, dialect, event, { decided: task, isNew });
   if (!isAsync) {
-    const ended = await ctx.state.tasks.cancel(id, `the hook waited ${Math.round((clock.now() - task.createdAt) / 1_000)} s`);
+    const ended = await ctx.state.tasks.cancel(
+      id,
+      `the hook waited ${Math.round((clock.now() - task.createdAt) / 1_000)} s`,
+    );
     return answerDecided(ctx, dialect, event, { decided: ended ?? task, isNew });
   }
   ctx.body = presentHold(task, { isTaken: false });
