@@ -77,10 +77,9 @@ export class LogFigures {
   /** Returns the figures of all events that were read. */
   figures() {
     const settled = [...this.#waits.values()].filter(({ end }) => decided.has(end));
-    const times = settled.filter(({ end }) => end !== 'expired').map(({ waited }) => waited);
     return {
       days: this.#days(settled),
-      ...{ p50_ms: quantile(times, 0.5), p95_ms: quantile(times, 0.95) },
+      ...timesToDecide(settled),
       people: this.#listPeople(),
       failures: failuresOf([...this.#waits.values()]),
       agents: [...this.#agents].map(([id, figures]) => figures.figures(id)),
@@ -132,11 +131,10 @@ export class LogFigures {
     }
     return [...days].map(([day, { waits, failed }]) => {
       const count = (end: Wait['end']) => waits.filter((wait) => wait.end === end).length;
-      const times = waits.filter(({ end }) => end !== 'expired').map(({ waited }) => waited);
       return {
         ...{ day, approved: count('approved'), changed: count('changed') },
         ...{ rejected: count('rejected'), expired: count('expired'), failed },
-        ...{ p50_ms: quantile(times, 0.5), p95_ms: quantile(times, 0.95) },
+        ...timesToDecide(waits),
       };
     });
   }
@@ -145,7 +143,7 @@ export class LogFigures {
     return [...this.#people]
       .map(([name, { times, rejected }]) => ({
         ...{ name, decisions: times.length, rejected },
-        median_ms: quantile(times, 0.5) ?? 0,
+        median_ms: quantile(ascending(times), 0.5) ?? 0,
       }))
       .toSorted(
         (one, other) => other.decisions - one.decisions || (one.name < other.name ? -1 : 1),
@@ -259,9 +257,19 @@ function joined(spans: readonly OverviewSpanJson[]): OverviewSpanJson[] {
   return result;
 }
 
-/** Returns the value below which a share of the values lies; `null` for none. */
-function quantile(values: readonly number[], share: number): number | null {
-  const sorted = values.toSorted((one, other) => one - other);
+/** Returns how long people needed for their decisions, without waits that expired. */
+function timesToDecide(waits: readonly Wait[]): Pick<OverviewDayJson, 'p50_ms' | 'p95_ms'> {
+  const decidedOn = waits.filter(({ end }) => end !== 'expired');
+  const times = ascending(decidedOn.map(({ waited }) => waited));
+  return { p50_ms: quantile(times, 0.5), p95_ms: quantile(times, 0.95) };
+}
+
+function ascending(values: readonly number[]): number[] {
+  return values.toSorted((one, other) => one - other);
+}
+
+/** Returns the value below which a share of sorted values lies; `null` for none. */
+function quantile(sorted: readonly number[], share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
 }
 

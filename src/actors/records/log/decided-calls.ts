@@ -2,7 +2,7 @@ import { eventOfWait } from '../../../machines/domain/hold-events.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../machines/json.ts';
 import { isInRange, type TimeRange } from '../../../machines/time-range.ts';
 import { csvRow } from './csv-line.ts';
-import { type HashedLine, receiptClaims } from './receipt-claims.ts';
+import { fieldsOf, type HashedLine, receiptClaims } from './receipt-claims.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
 /** The columns of a decision, in the order of docs/audit-log.md. */
@@ -97,10 +97,6 @@ function noteIn({ note, reason }: JsonObject): JsonValue | undefined {
 
 function lastOf(list: JsonValue | undefined): JsonObject {
   return Array.isArray(list) ? objectOf(list.at(-1)) : {};
-}
-
-function fieldsOf(event: RecordedEvent): JsonObject {
-  return objectOf(event['fields'] as JsonValue | undefined);
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

@@ -197,7 +197,8 @@ function told(line: JsonObject, names: readonly string[]): JsonObject {
   return { ...picked(fieldsOf(line), names), ...named(line, { at: 'ts' }) };
 }
 
-function fieldsOf(line: JsonObject): JsonObject {
+/** Returns the fields of a line; none for a line without them. */
+export function fieldsOf(line: JsonObject): JsonObject {
   const { fields } = line;
   return isJsonObject(fields) ? fields : {};
 }
